@@ -1,6 +1,6 @@
 import { loadPlanes } from '../src/dataplanes/registry.js'
 import { FEATURE_NAMES } from '../src/model/features.js'
-import { CONFIGURATIONS, findUntriedReason, listLacks } from '../src/parity/try-plane.js'
+import { CONFIGURATIONS, findUntriedReason, listDeclaredLacks } from '../src/parity/try-plane.js'
 import { PARITY_NAMES } from '../src/parity/verdict/checks.js'
 
 const dataPlanes = Object.values(await loadPlanes())
@@ -78,7 +78,7 @@ function listShortcomings(plane, measured) {
   const refused = listRefusals(plane, measured)
   if (listVersions(plane).every(version => findUntriedReason(measured, { plane, tool: { version } }) !== null))
     return refused
-  const lacks = listLacks(plane, measured).map(({ row, why }) => ({
+  const lacks = listDeclaredLacks(plane, measured).map(({ row, why }) => ({
     what: PARITY_NAMES.includes(row) ? `\`${row}\`` : `\`${row}\`, and is compared`,
     why,
   }))

@@ -6,7 +6,7 @@ import { renderArmName } from '../src/model/arms.js'
 import { listArms } from '../src/model/results.js'
 import { readSummary } from '../src/records/records.js'
 import { withRuns } from '../src/verbs/open-runs.js'
-import { verifyFolder } from '../src/verbs/verify.js'
+import { verifyRunFolder } from '../src/verbs/verify.js'
 
 const dataPlanes = Object.values(await loadPlanes())
 
@@ -25,7 +25,7 @@ export async function tabulateResults() {
 
 /** @param {string} name of the bundle @param {string} folder */
 async function readRows(name, folder) {
-  const { agrees, lines } = await verifyFolder(folder)
+  const { agrees, lines } = await verifyRunFolder(folder)
   if (!agrees) throw new Error(`docs/results/${name} is not accepted by verify: ${lines.join('; ')}`)
   const summary = readSummary(folder)
   const sidecarArms = listArms(summary).filter(

@@ -2,7 +2,8 @@ import path from 'node:path'
 import { pipyTool } from '../src/dataplanes/pipy/index.js'
 import { PORTS } from '../src/model/sidecar-contract.js'
 import { createApplication } from '../src/services/applications.js'
-import { createModel, findNextHop } from '../src/services/topology.js'
+import { createModel } from '../src/services/sidecar-model.js'
+import { locateNextHop } from '../src/services/topology.js'
 
 /**
  * @import { DataPlane, Place, ProcessSpec, Service, Tool, ToolSpec, Topology } from '../src/model/types.ts'
@@ -27,7 +28,7 @@ export function createContainers({ topology, service, plane, scripts, addresses 
     service: service.name,
     kind: /** @type {'echo' | 'forward'} */ (service.application),
     listen: { address: '127.0.0.1', port: PORTS.application },
-    next: service.application === 'forward' ? findNextHop(service, { places, hasSidecars: true }) : null,
+    next: service.application === 'forward' ? locateNextHop(service, { places, hasSidecars: true }) : null,
     ...{ runtime: createTool(pipyTool), scripts: '/bench/echo', folder: '/bench' },
   })
   const sidecar = /** @type {NonNullable<typeof createSidecar>} */ (createSidecar)({

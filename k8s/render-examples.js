@@ -8,8 +8,8 @@ import { PORTS } from '../src/model/sidecar-contract.js'
 import { parseTopology } from '../src/services/topology.js'
 import {
   LABELS,
+  renderConfigMap,
   renderDeployment,
-  renderFiles,
   renderNamespace,
   renderService,
 } from '../src/targets/kubernetes/manifests.js'
@@ -74,7 +74,7 @@ function renderExample({ topology, plane, scripts, addresses }) {
     {
       file: 'scripts.yaml',
       objects: shared.map(scriptName =>
-        renderFiles({ name: scriptName, namespace: name, labels, files: scripts[scriptName] }),
+        renderConfigMap({ name: scriptName, namespace: name, labels, files: scripts[scriptName] }),
       ),
     },
     ...services.map(({ service, containers }) => ({
@@ -110,7 +110,7 @@ function renderOne({ service, containers, namespace, labels, address, endpoint }
   const { spec, metadata, ...rest } = renderService({ ...common, ports: [PORTS.inbound] })
   const annotations = endpoint ? { annotations: { [ENDPOINT]: endpoint } } : {}
   return [
-    renderFiles({ ...common, files: Object.fromEntries(files) }),
+    renderConfigMap({ ...common, files: Object.fromEntries(files) }),
     {
       ...rest,
       metadata: { ...metadata, ...annotations },

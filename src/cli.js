@@ -28,25 +28,28 @@ try {
 const { BenchError, EXIT } = await import('./lib/errors.js')
 const { readVersion } = await import('./lib/kit.js')
 const { escapeControls } = await import('./lib/printable.js')
-const { createProgram, findExitStatus, renderErrorMessage } = await import('./verbs/program.js')
+const { createProgram, chooseExitStatus, renderErrorMessage } = await import('./verbs/program.js')
 
-/** Writes a line without breaking the terminal's view; null: there is no such view. @type {((line: string) => void) | null} */
+/** Writes a line beside the terminal's view of a run; null: no view is open. @type {((line: string) => void) | null} */
 let sayBeside = null
-const write = (/** @type {string} */ line) => void process.stderr.write(`${escapeControls(line)}\n`)
-const say = (/** @type {string} */ line) => (sayBeside ?? write)(line)
+/** Writes a line to stderr, with control characters escaped. @param {string} line */
+const write = line => void process.stderr.write(`${escapeControls(line)}\n`)
+/** Writes a line of progress. @param {string} line */
+const say = line => (sayBeside ?? write)(line)
 
+/** Makes the exit status 1 at exit, unless another one than 0 is set by then. */
 const failAtExit = () =>
   process.once('exit', () => {
     process.exitCode ||= EXIT.failed
   })
 
-// The reader of stdout and stderr may close them (`| head`), or the terminal may go: the run continues to its end.
-const UNREAD = ['EPIPE', 'EIO']
+// The reader of stdout and stderr may close them (`| head`), or the terminal may close: the run continues to its end.
+const CLOSED_BY_READER = ['EPIPE', 'EIO']
 for (const stream of [process.stdout, process.stderr]) {
   stream.once('error', (/** @type {NodeJS.ErrnoException} */ error) => {
     // More errors of the stream follow this one.
     stream.on('error', () => {})
-    if (UNREAD.includes(`${error.code}`)) return
+    if (CLOSED_BY_READER.includes(`${error.code}`)) return
     write(`error: the output cannot be written: ${error.message}; what was measured is in the results folder`)
     failAtExit()
   })
@@ -60,13 +63,13 @@ const stopping = new AbortController()
 // Everything that waits listens to this signal: Node would warn of more than ten listeners.
 setMaxListeners(0, stopping.signal)
 
-const STOP_MS = 120_000
+const STOP_TIMEOUT_MS = 120_000
 let stoppedAt = 0
 
 /**
- * Aborts the run, so that it removes what it started.
- * @param {Error} reason
- * @param {string} line that says why
+ * Aborts the run, which then removes the processes and files that it started, and prints that it does.
+ * @param {Error} reason of the abort signal
+ * @param {string} line the beginning of the printed line
  */
 function stop(reason, line) {
   stoppedAt = performance.now()
@@ -74,8 +77,8 @@ function stop(reason, line) {
   stopping.abort(reason)
 }
 
-// npm passes on a signal that the process group got, too: a second one within this time is a duplicate.
-const SAME_SIGNAL_MS = 1000
+// npm forwards a signal that the process group also received: a second one within this time is a duplicate.
+const DUPLICATE_SIGNAL_MS = 1000
 const SIGNALS = {
   SIGINT: EXIT.interrupted,
   SIGTERM: EXIT.terminated,
@@ -87,7 +90,7 @@ for (const [name, status] of Object.entries(SIGNALS)) {
   process.on(name, () => {
     if (!stopping.signal.aborted) {
       stop(new BenchError(`interrupted by ${name}`, { exitStatus: status }), name)
-    } else if (performance.now() - stoppedAt > SAME_SIGNAL_MS) {
+    } else if (performance.now() - stoppedAt > DUPLICATE_SIGNAL_MS) {
       say(`${name} again: ended at once; ${renderCommand('cleanup')} removes what is left`)
       process.exit(status)
     }
@@ -97,8 +100,8 @@ process.on('uncaughtException', error => {
   failAtExit()
   if (stopping.signal.aborted) return say(`${renderErrorMessage(error)}`)
   stop(new BenchError(error.message, { cause: error }), `${renderErrorMessage(error)}`)
-  // The run may wait for the part that failed: end it after a limit.
-  setTimeout(() => process.exit(EXIT.failed), STOP_MS).unref()
+  // The run may wait for the part that failed: a timeout ends it.
+  setTimeout(() => process.exit(EXIT.failed), STOP_TIMEOUT_MS).unref()
 })
 
 /** @type {Context} */
@@ -130,8 +133,8 @@ try {
   // A signal after the last trial sets the exit status, too.
   stopping.signal.throwIfAborted()
 } catch (error) {
-  // A signal also ends the programs that this one waits for: their errors then only follow from it.
-  process.exitCode = findExitStatus(stopping.signal.aborted ? stopping.signal.reason : error)
+  // A signal also ends the programs that this one waits for, so their errors only follow from it.
+  process.exitCode = chooseExitStatus(stopping.signal.aborted ? stopping.signal.reason : error)
   const message = renderErrorMessage(error)
   if (message !== null) say(message)
 }

@@ -9,14 +9,14 @@ import { waitForCondition, waitUntilEpoch } from '../../src/lib/wait.js'
 import { k6 } from '../../src/loads/k6/index.js'
 import { listArms } from '../../src/model/results.js'
 import { measurePreparation } from '../../src/prepare/measure.js'
-import { prepare } from '../../src/prepare/prepare.js'
+import { createPreparation } from '../../src/prepare/plan-run.js'
 import { readExperiment } from '../../src/prepare/read-experiment.js'
 import { readRun } from '../../src/records/records.js'
 import { findCapWay } from '../../src/targets/local/cgroups.js'
-import { openLocalSite } from '../../src/targets/local/index.js'
 import { listMarkedProcesses } from '../../src/targets/local/marks.js'
+import { openLocalSite } from '../../src/targets/local/site.js'
 import { findTool } from '../../src/tools/find.js'
-import { createFinding, runKit, scratch, writeExperiment, writeVariant } from './kit.js'
+import { createFinding, getScratch, runKit, writeExperiment, writeVariant } from './kit.js'
 
 const CPU_WINDOW_SECONDS = 20
 const TICKS_PER_SECOND = 100
@@ -71,11 +71,11 @@ async function checkCpu() {
 
 /** Verified requests in the window against what an application that counts has answered in it. */
 async function checkRate() {
-  const out = path.join(scratch, 'rate')
+  const out = path.join(getScratch(), 'rate')
   const { signal } = new AbortController()
   const say = () => {}
   const site = await openLocalSite({ runId: `self-${process.pid}`, way: await findCapWay(), findTool })
-  const preparation = await prepare({
+  const preparation = await createPreparation({
     experiment: readExperiment(writeExperiment('rate', { rounds: 3, windowSeconds: RATE_WINDOW_SECONDS })),
     overrides: {
       planes: [{ plane: 'pipy', variant: null, profile: null }],

@@ -4,15 +4,16 @@ import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { Command } from 'commander'
 import { BenchError, EXIT } from '../../src/lib/errors.js'
+import { renderTimestamp } from '../../src/lib/timestamp.js'
 import { measurePreparation } from '../../src/prepare/measure.js'
-import { CLUSTER, withExperiment, withOptions } from '../../src/prepare/options.js'
-import { announceRun, drawSeed, prepareRun } from '../../src/prepare/preparation.js'
+import { addExperimentOptions, addSharedOptions, CLUSTER_OPTIONS } from '../../src/prepare/options.js'
+import { announceRun, assertMaxMinutes, drawSeed, prepareRun } from '../../src/prepare/prepare-run.js'
 import { readExperiment } from '../../src/prepare/read-experiment.js'
-import { renderTimestamp, withSite } from '../../src/prepare/site.js'
+import { withSite } from '../../src/prepare/site.js'
 import { readRun, readSummary } from '../../src/records/records.js'
-import { runConcurrently } from '../../src/run/lanes.js'
+import { runConcurrently } from '../../src/run/concurrency.js'
 import { writeDocuments } from '../../src/verbs/documents.js'
-import { findExitStatus, renderErrorMessage } from '../../src/verbs/program.js'
+import { chooseExitStatus, renderErrorMessage } from '../../src/verbs/program.js'
 import { compareTargets, renderAgreement } from './agreement.js'
 import { createTurns } from './turns.js'
 
@@ -39,11 +40,11 @@ export async function runAgreement(words) {
     signal: stopping.signal,
     watch: () => Promise.reject(new BenchError('agree has no live view')),
   }
-  const verb = withOptions(withExperiment(new Command('agree')), ...CLUSTER, 'out').exitOverride()
+  const verb = addSharedOptions(addExperimentOptions(new Command('agree')), ...CLUSTER_OPTIONS, 'out').exitOverride()
   verb.action(async (name, /** @type {RunOptions} */ runOptions) => {
     // Nothing is pinned on the cluster, so nothing is pinned here.
     const options = { ...runOptions, pin: false, seed: runOptions.seed ?? drawSeed() }
-    const ofCluster = Object.fromEntries(CLUSTER.map(option => [option, undefined]))
+    const ofCluster = Object.fromEntries(CLUSTER_OPTIONS.map(option => [option, undefined]))
     const here = { ...options, ...ofCluster, target: TARGETS[0] }
     const there = { ...options, target: TARGETS[1] }
     await withSite(here, context, local =>
@@ -53,7 +54,7 @@ export async function runAgreement(words) {
   try {
     await verb.parseAsync(words, { from: 'user' })
   } catch (error) {
-    process.exitCode = findExitStatus(stopping.signal.aborted ? stopping.signal.reason : error)
+    process.exitCode = chooseExitStatus(stopping.signal.aborted ? stopping.signal.reason : error)
     const message = renderErrorMessage(error)
     if (message !== null) context.say(message)
   }
@@ -68,7 +69,8 @@ async function compareSites({ name, options, sites }, context) {
   const preparations = []
   for (const site of sites)
     preparations.push(await prepareRun({ experiment: readExperiment(name), options, site }, context))
-  announceRun({ plan: preparations[1].plan, options }, context)
+  announceRun({ plan: preparations[1].plan }, context)
+  assertMaxMinutes(preparations[1].plan, options)
   const out = options.out ?? path.join('results', `${renderTimestamp()}-agree`)
   const folders = TARGETS.map(target => path.join(out, target))
   try {

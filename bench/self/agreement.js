@@ -1,4 +1,4 @@
-import { chooseVerdict, GAP_LEAST } from '../../src/analysis/verdict.js'
+import { chooseVerdict } from '../../src/analysis/verdict.js'
 import { listByRole } from '../../src/judge/gates/gate.js'
 import {
   computeCpuPerRequestMicros,
@@ -10,6 +10,7 @@ import {
 import { ROUNDS_LEAST, summariseRatios, summariseValues } from '../../src/lib/stats.js'
 import { renderPercent } from '../../src/lib/units.js'
 import { renderArmName } from '../../src/model/arms.js'
+import { GAP_LEAST } from '../../src/model/bounds.js'
 import { listComparisons } from '../../src/model/results.js'
 
 /** Compares the results of one experiment on two targets of one machine. Pure. */

@@ -1,13 +1,13 @@
 // Several runs that alternate, round by round, in one process: what drifts on the machine meets them all.
 import path from 'node:path'
 import { measurePreparation } from '../../src/prepare/measure.js'
-import { prepare } from '../../src/prepare/prepare.js'
+import { createPreparation } from '../../src/prepare/plan-run.js'
 import { readExperiment } from '../../src/prepare/read-experiment.js'
 import { readRun } from '../../src/records/records.js'
 import { findCapWay } from '../../src/targets/local/cgroups.js'
-import { openLocalSite } from '../../src/targets/local/index.js'
+import { openLocalSite } from '../../src/targets/local/site.js'
 import { findTool } from '../../src/tools/find.js'
-import { scratch } from './kit.js'
+import { getScratch } from './kit.js'
 import { createTurns } from './turns.js'
 
 /**
@@ -33,7 +33,7 @@ export async function benchAlternately(runs) {
       const opened = await openLocalSite({ runId: `turns-${process.pid}-${id}`, way, findTool })
       const site = place ? { ...opened, target: placeProcesses(opened.target, place) } : opened
       try {
-        const preparation = await prepare({
+        const preparation = await createPreparation({
           experiment: readExperiment(experiment),
           overrides: { ...OVERRIDES, sliceMs },
           load,
@@ -44,7 +44,7 @@ export async function benchAlternately(runs) {
         const { folder, summary } = await measurePreparation({
           preparation,
           site,
-          out: path.join(scratch, `turns-${id}`),
+          out: path.join(getScratch(), `turns-${id}`),
           execution: { command: [], turns: turns[i] },
           watcher: { say, watch },
           gate,

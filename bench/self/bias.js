@@ -12,7 +12,7 @@ import { wrk } from '../../src/loads/wrk/index.js'
 import { createProcess } from '../../src/model/processes.js'
 import { benchAlternately } from './alternating.js'
 import { createBurnVariant } from './burn.js'
-import { scratch } from './kit.js'
+import { getScratch } from './kit.js'
 import { profileTurn } from './turn-profile.js'
 
 /**
@@ -290,7 +290,7 @@ function renderMedian(values, digits) {
  * @param {{ rounds: number, windowSeconds: number, users?: number, planes?: string[], isAlone: boolean, relaxes: string[] }} options
  */
 function writeExperiment(name, { rounds, windowSeconds, users = USERS, planes = ['pipy', 'envoy'], isAlone, relaxes }) {
-  const file = path.join(scratch, `bias-${name}.yaml`)
+  const file = path.join(getScratch(), `bias-${name}.yaml`)
   writeFileSync(
     file,
     `name: bias
@@ -308,7 +308,7 @@ profiles: { standard: { rounds: ${rounds}, windowSeconds: ${windowSeconds}, warm
 /** Copies the kit's Pipy scripts, for arms that stand beside. @param {number} count */
 function writeCopies(count) {
   return Array.from({ length: count }, (_, i) => {
-    const folder = path.join(scratch, `copy-${i}`)
+    const folder = path.join(getScratch(), `copy-${i}`)
     cpSync(path.join(ROOT, 'pipy-scripts'), folder, { recursive: true })
     return `pipy=${folder}`
   })

@@ -5,7 +5,7 @@ import { median } from 'simple-statistics'
 import { computeCpuPerRequestMicros, computeRatePerSecond } from '../../src/judge/record/measures.js'
 import { loadGenerators } from '../../src/loads/registry.js'
 import { benchAlternately } from './alternating.js'
-import { createFinding, scratch } from './kit.js'
+import { createFinding, getScratch } from './kit.js'
 
 /**
  * @import { Role, TrialRecord } from '../../src/model/types.ts'
@@ -23,7 +23,7 @@ const COLUMNS = ['generator', 'plane', 'requests/s', ...ROLES.map(role => `${rol
  * @returns {Promise<import('./kit.js').Finding[]>}
  */
 export async function compareGenerators(rounds = ROUNDS) {
-  const experiment = path.join(scratch, 'generator.yaml')
+  const experiment = path.join(getScratch(), 'generator.yaml')
   writeFileSync(
     experiment,
     `name: generator

@@ -12,10 +12,18 @@ import { readRun } from '../../src/records/records.js'
 
 /** @typedef {{ promise: string, measured: string, isKept: boolean | null }} Finding isKept: null: what was measured does not decide it */
 
-/** A folder that is gone when the program ends. */
-export const scratch = mkdtempSync(path.join(os.tmpdir(), 'bench-self-'))
-process.on('exit', () => rmSync(scratch, { recursive: true, force: true }))
+/** @type {string | null} */
+let scratch = null
 let runs = 0
+
+/** Returns the folder for what measurements write: made at the first call, removed when the program ends. */
+export function getScratch() {
+  if (scratch !== null) return scratch
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'bench-self-'))
+  process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
+  scratch = folder
+  return folder
+}
 
 /**
  * Runs the kit and gives back what it left.
@@ -24,7 +32,7 @@ let runs = 0
  * @returns {Promise<{ records: TrialRecord[], summary: Summary, manifest: any, folder: string }>}
  */
 export async function runKit(argv, beside) {
-  const out = path.join(scratch, `run-${++runs}`)
+  const out = path.join(getScratch(), `run-${++runs}`)
   const child = execa('node', ['src/cli.js', 'bench', ...argv, '--out', out, '--json'], {
     ...{ cwd: ROOT, stderr: 'inherit', reject: false },
   })
@@ -42,7 +50,7 @@ export async function runKit(argv, beside) {
  * @param {{ rounds: number, windowSeconds: number, hasControl?: boolean }} lengths
  */
 export function writeExperiment(name, { rounds, windowSeconds, hasControl = true }) {
-  const file = path.join(scratch, `${name}.yaml`)
+  const file = path.join(getScratch(), `${name}.yaml`)
   writeFileSync(
     file,
     `name: ${name}
@@ -60,7 +68,7 @@ profiles: { standard: { rounds: ${rounds}, windowSeconds: ${windowSeconds}, hasC
  * @param {{ side?: 'both' | 'inbound' | 'outbound', before?: string, filter: string }} change side: of a sidecar; before: what the filter needs
  */
 export function writeVariant(name, { side = 'both', before = '', filter }) {
-  const folder = path.join(scratch, name)
+  const folder = path.join(getScratch(), name)
   cpSync(path.join(ROOT, 'pipy-scripts'), folder, { recursive: true })
   const file = path.join(folder, 'proxy.js')
   const changed = `pipeline($=>$${filter}.pipe(way))`

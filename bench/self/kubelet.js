@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { connect } from '../../src/targets/kubernetes/api.js'
+import { createApiClient } from '../../src/targets/kubernetes/api.js'
 import { createFinding, runKit, writeExperiment } from './kit.js'
 
 /**
@@ -18,7 +18,7 @@ const NAMESPACE = 'sidecar-bench-self'
  * @returns {Promise<import('./kit.js').Finding[]>}
  */
 export async function checkKubelet() {
-  const api = await connect({ context: null })
+  const api = await createApiClient({ context: null })
   const [node] = await api.list('v1', 'Node')
   const more = process.env.BENCH_ARGV?.split(' ') ?? []
   const findings = []

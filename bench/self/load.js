@@ -10,13 +10,13 @@ import { openLedger } from '../../src/node/ledger.js'
 import { measurePreparation } from '../../src/prepare/measure.js'
 import { createSpecs } from '../../src/services/specs.js'
 import { createArmTopology } from '../../src/services/topology.js'
-import { createAddresses } from '../../src/targets/local/addresses.js'
+import { createAddressAllocator } from '../../src/targets/local/addresses.js'
 import { findCapWay } from '../../src/targets/local/cgroups.js'
 import { createLocalTarget } from '../../src/targets/local/index.js'
 import { writeDocuments } from '../../src/verbs/documents.js'
 import { createFakePlane, createFakeTarget } from '../../test/fakes/fake-bench.js'
 import { prepareFake } from '../../test/fakes/fake-run.js'
-import { createFinding, scratch } from './kit.js'
+import { createFinding, getScratch } from './kit.js'
 
 /** @import { Finding } from './kit.js' */
 
@@ -40,7 +40,7 @@ async function holdServices() {
   const more = 'profiles: { standard: { rounds: 2, hasControl: false } }'
   const { preparation, site } = prepareFake({
     target,
-    ledgers: path.join(scratch, 'ledgers'),
+    ledgers: path.join(getScratch(), 'ledgers'),
     axes,
     more,
     planes: ['cheap', 'dear'].map(createFakePlane).concat(none),
@@ -52,7 +52,7 @@ async function holdServices() {
     ...{
       preparation,
       site,
-      out: path.join(scratch, 'services'),
+      out: path.join(getScratch(), 'services'),
       execution: { command: [] },
       watcher: { say: () => {} },
     },
@@ -80,7 +80,7 @@ async function holdServices() {
  * @returns {string} how many configurations, and how large
  */
 function renderBothSidecars({ plan, layout, programs }) {
-  const nextAddress = createAddresses('127.2')
+  const nextAddress = createAddressAllocator('127.2')
   const arm = plan.arms[plan.arms.length - 1]
   const topology = createArmTopology(arm, layout.topologies)
   const places = Object.fromEntries(topology.services.map(({ name }) => [name, createPlace(nextAddress())]))
@@ -106,7 +106,7 @@ function renderBothSidecars({ plan, layout, programs }) {
 async function holdTicks() {
   const ledger = openLedger({ runId: `load-${process.pid}` })
   const target = await createLocalTarget({ ledger, way: await findCapWay() })
-  const folder = path.join(scratch, 'ticks')
+  const folder = path.join(getScratch(), 'ticks')
   try {
     const { processes } = await target.deploy(
       Array.from({ length: CGROUPS }, (_, i) => createSleepSpec(`sleep-${i}`, folder)),

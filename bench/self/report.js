@@ -3,14 +3,14 @@ import { appendFileSync, copyFileSync, mkdirSync, readFileSync, statSync, writeF
 import path from 'node:path'
 import { execa } from 'execa'
 import { ROOT } from '../../src/lib/paths.js'
-import { createFinding, runKit, scratch } from './kit.js'
+import { createFinding, getScratch, runKit } from './kit.js'
 
 const TRIALS = 2000
 
 /** @returns {Promise<import('./kit.js').Finding[]>} */
 export async function reportLongRun() {
   const { folder, manifest, records } = await runKit(['--cpu', '0.25', '--rounds', '1', '--profile', 'quick'])
-  const long = path.join(scratch, 'long')
+  const long = path.join(getScratch(), 'long')
   mkdirSync(path.join(long, 'raw'), { recursive: true })
   const { arms } = manifest
   const rounds = Math.ceil(TRIALS / arms.length)

@@ -4,8 +4,7 @@
 //   npm run bench:self -- agree [EXPERIMENT] [options of bench]: the experiment here and on the cluster of this machine, in turn
 //   [--rounds N] of generator and bias
 //   bias [--seconds N of a window] [--study NAME [--into FILE] [--only PATTERN]]: a study measures one factor; turn: the start of turns
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import os from 'node:os'
+import { mkdtemp, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { median } from 'simple-statistics'
@@ -25,7 +24,7 @@ import { runAgreement } from './agree.js'
 import { holdAgainstWindows, holdStartOfTurns, studyBias } from './bias.js'
 import { compareTwoRuns } from './compare.js'
 import { compareGenerators } from './generator.js'
-import { createFinding, runKit } from './kit.js'
+import { createFinding, getScratch, runKit } from './kit.js'
 import { checkKubelet } from './kubelet.js'
 import { watchLiveRun } from './live.js'
 import { holdLoad } from './load.js'
@@ -224,7 +223,7 @@ async function compareScripts() {
     ledger: openLedger({ runId: `self-${process.pid}` }),
     way: await findCapWay(),
   })
-  const folder = await mkdtemp(path.join(os.tmpdir(), 'bench-self-'))
+  const folder = await mkdtemp(path.join(getScratch(), 'scripts-'))
   const { reach: echo } = (await target.placesFor(0, ['echo'])).echo
   const load = {
     kind: /** @type {const} */ ('closed'),
@@ -286,7 +285,6 @@ async function compareScripts() {
     return ratios
   } finally {
     await target.close()
-    await rm(folder, { recursive: true, force: true })
   }
 }
 

@@ -21,7 +21,7 @@ import {
   roundToFourDigits,
 } from '../../src/report/charts/style.js'
 import { listMarkedProcesses } from '../../src/targets/local/marks.js'
-import { createFinding, scratch } from './kit.js'
+import { createFinding, getScratch } from './kit.js'
 
 const CHROMIUM = '/usr/bin/chromium'
 const EVERY_SECONDS = 15
@@ -47,7 +47,7 @@ export async function runSoak({ minutes = 60, into = 'results/soak' }) {
   mkdirSync(into, { recursive: true })
   const file = path.join(into, 'samples.jsonl')
   rmSync(file, { force: true })
-  const out = path.join(scratch, 'soak')
+  const out = path.join(getScratch(), 'soak')
   const log = path.join(into, 'run.log')
   const rounds = Math.max(2, Math.round(minutes / ROUND_MINUTES))
   const argv = ['soak', '--planes', 'pipy,envoy', '--rate', RATE, '--cpu', CPU_LIMIT, '--rounds', rounds]

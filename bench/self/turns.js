@@ -1,6 +1,6 @@
 /**
  * Makes parties that take turns: each waits until the one before it in the circle has passed its turn on, or has left.
- * @param {number} count @returns {{ take: () => Promise<void>, pass: () => void, leave: () => void }[]}
+ * @param {number} count @returns {{ awaitTurn: () => Promise<void>, endTurn: () => void, leave: () => void }[]}
  */
 export function createTurns(count) {
   /** @type {(() => void)[]} */
@@ -9,8 +9,9 @@ export function createTurns(count) {
   let circle = Array.from({ length: count }, (_, i) => i)
   const begin = () => waiting[circle[0]]?.()
   return circle.map(party => ({
-    take: () => (circle[0] === party ? Promise.resolve() : new Promise(resolve => (waiting[party] = () => resolve()))),
-    pass() {
+    awaitTurn: () =>
+      circle[0] === party ? Promise.resolve() : new Promise(resolve => (waiting[party] = () => resolve())),
+    endTurn() {
       if (circle[0] !== party) return
       circle = [...circle.slice(1), party]
       begin()

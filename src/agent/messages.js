@@ -1,6 +1,6 @@
 import { callSafely } from '../lib/call-safely.js'
 
-/** Messages to the kit's pods and back: JSON, one a line. JSON would make null of NaN, which stands for a failed reading. */
+/** Messages to the agent and back: JSON, one a line. JSON would make null of NaN, which stands for a failed reading. */
 
 // The NUL keeps this apart from any text that a message holds.
 const MISSING = '\u0000NaN'
@@ -10,16 +10,16 @@ const MISSING = '\u0000NaN'
  * @param {unknown} message
  * @returns {string}
  */
-export function encode(message) {
+export function encodeMessage(message) {
   return JSON.stringify(message, (_, value) => (Number.isNaN(value) ? MISSING : value))
 }
 
 /**
  * Decodes a line.
  * @param {string} line
- * @returns {any} null: it is no JSON, or no object
+ * @returns {any} null: it is no JSON, or neither an object nor a list
  */
-export function decode(line) {
+export function decodeMessage(line) {
   const message = callSafely(() => JSON.parse(line, (_, value) => (value === MISSING ? Number.NaN : value)), null)
   return typeof message === 'object' ? message : null
 }

@@ -5,100 +5,111 @@ import { NOT_OFFERED, openCountersV1, openCountersV2, parseMounts } from '../nod
 import { createProbe } from '../node/kernel/probe.js'
 import { lookAtProbes, observeProbes } from '../node/observer.js'
 
-/** Reads the containers of the node it runs on: the sampler, under the node's own /proc and cgroups. */
-/** @import { Endpoint, Probe, Window } from '../model/types.ts' */
+/** The agent's procedures that sample containers, under the /proc and the cgroups of the node that it runs on. */
+/** @import { Endpoint, Probe, Reading, Window } from '../model/types.ts' */
 
 /** The path in the pod at which the node's /sys/fs/cgroup is mounted. */
-const ROOT = '/host/cgroup'
+const CGROUP_ROOT = '/host/cgroup'
+const V1_CONTROLLERS = ['cpu', 'cpuacct', 'memory']
+
+const COUNTERS = ['atSeconds', 'cpuSeconds', ...Object.keys(NOT_OFFERED)]
+/** The reading of a container that has ended. @type {Reading} */
+const ENDED_READING = /** @type {any} */ (Object.fromEntries(COUNTERS.map(name => [name, Number.NaN])))
 
 /**
- * A container to read, by its id in the runtime, and the endpoints at which it listens.
- * @typedef {{ id: string, listens: Endpoint[] }} Watched
+ * @typedef {object} ReadContainer
+ * @property {string} id in the container runtime
+ * @property {Endpoint[]} listens the endpoints at which it listens
  */
 
 /**
- * Creates the agent's procedures that read containers. The probe of a container is opened once, and kept.
- * @returns the procedures
+ * Creates the agent's procedures that read containers. The probe of a container is opened at its first call, and kept.
+ * @returns look, observe: both throw an Error if the node has no cgroup of a container
  */
 export function createReader() {
   /** @type {Map<string, Probe>} */
   const probes = new Map()
-  const findProbes = (/** @type {Watched[]} */ watched) =>
-    watched.map(({ id, listens }) => {
-      const probe = probes.get(id) ?? guardProbe(createProbe({ group: findContainer({ id }), listens }))
-      probes.set(id, probe)
-      return probe
-    })
+  const openProbe = (/** @type {ReadContainer} */ { id, listens }) => {
+    const probe = probes.get(id) ?? guardProbe(createProbe({ group: openContainerCounters({ id }), listens }))
+    probes.set(id, probe)
+    return probe
+  }
   return {
     /**
-     * Reads memory, identity and workers of each (observer.js).
-     * @param {{ watched: Watched[] }} args
+     * Reads memory, identity and workers of each container (node/observer.js).
+     * @param {{ containers: ReadContainer[] }} args
      */
-    look: ({ watched }) => lookAtProbes(findProbes(watched)),
+    look: ({ containers }) => lookAtProbes(containers.map(openProbe)),
 
     /**
-     * Samples each until the window ends, or the signal aborts (observer.js).
-     * @param {{ watched: Watched[], window: Window }} args
+     * Samples each container until the window ends, or the signal aborts (node/observer.js).
+     * @param {{ containers: ReadContainer[], window: Window }} args
      * @param {AbortSignal} signal
      */
-    observe: ({ watched, window }, signal) => observeProbes(findProbes(watched), { window, signal }),
+    observe: ({ containers, window }, signal) => observeProbes(containers.map(openProbe), { window, signal }),
   }
 }
 
 /**
  * Opens the cgroup counters of a container. The kubelet's cgroup drivers name its folder differently (`<id>` under cgroupfs,
  * `cri-containerd-<id>.scope` under systemd), and the folders above it too; both names contain the container's id.
- * @param {{ id: string, root?: string, mountinfo?: string }} options root: the path of the node's /sys/fs/cgroup; mountinfo:
- *   text of /proc/PID/mountinfo (proc(5)), whose mounts below the root tell cgroup v1 from v2
+ * @param {object} options
+ * @param {string} options.id in the container runtime
+ * @param {string} [options.root] the path of the node's /sys/fs/cgroup
+ * @param {string} [options.mountinfo] text of /proc/PID/mountinfo (proc(5)), whose mounts below the root tell cgroup v1 from v2
  * @returns its counters, of cgroup v1 or v2
- * @throws if the node has no such container, or lacks one of the v1 controllers' folders for it
+ * @throws {Error} if the node has no such container, or lacks the folder of one of the v1 controllers for it; the system's error
+ *   if a counter file cannot be opened
  */
-export function findContainer({ id, root = ROOT, mountinfo = readFileSync('/proc/self/mountinfo', 'utf8') }) {
-  const below = mountinfo.split('\n').filter(line => line.split(' ')[4]?.startsWith(root))
-  const { v1, v2 } = parseMounts(below.join('\n'))
-  const isV1 = ['cpu', 'cpuacct', 'memory'].every(name => v1.has(name))
-  const mounts = isV1 ? ['cpu', 'cpuacct', 'memory'].map(name => v1.get(name)) : v2 === null ? [] : [v2]
-  const [folder, cpuacct, memory] = mounts.map(mount => findFolder(mount, id))
-  if (isV1 && folder && cpuacct && memory) return openCountersV1({ cpu: folder, cpuacct, memory })
-  if (!isV1 && folder) return openCountersV2(folder)
+export function openContainerCounters({
+  id,
+  root = CGROUP_ROOT,
+  mountinfo = readFileSync('/proc/self/mountinfo', 'utf8'),
+}) {
+  const nodeMounts = mountinfo.split('\n').filter(line => line.split(' ')[4]?.startsWith(root))
+  const { v1, v2 } = parseMounts(nodeMounts.join('\n'))
+  if (V1_CONTROLLERS.every(name => v1.has(name))) {
+    const [cpu, cpuacct, memory] = V1_CONTROLLERS.map(name => findContainerFolder(v1.get(name), id))
+    if (cpu && cpuacct && memory) return openCountersV1({ cpu, cpuacct, memory })
+  } else if (v2 !== null) {
+    const folder = findContainerFolder(v2, id)
+    if (folder) return openCountersV2(folder)
+  }
   throw new Error(`no cgroup of the container ${id} is under ${root}: is this its node?`)
 }
 
 /**
- * Finds the folder nearest to the root whose name contains a container's id.
+ * Finds the folder nearest to the root whose name contains a container's id. A folder that cannot be listed counts as empty.
  * @param {string} root
  * @param {string} id
  * @returns {string | null} its path; null: there is none
  */
-export function findFolder(root, id) {
+export function findContainerFolder(root, id) {
   let level = [root]
   while (level.length > 0) {
-    const next = []
+    const nextLevel = []
     for (const folder of level) {
       const entries = callSafely(() => readdirSync(folder, { withFileTypes: true }), [])
       for (const { name } of entries.filter(entry => entry.isDirectory())) {
         if (name.includes(id)) return path.join(folder, name)
-        next.push(path.join(folder, name))
+        nextLevel.push(path.join(folder, name))
       }
     }
-    level = next
+    level = nextLevel
   }
   return null
 }
 
-const UNREAD = ['atSeconds', 'cpuSeconds', ...Object.keys(NOT_OFFERED)].map(name => [name, Number.NaN])
-const GONE = /** @type {import('../model/types.ts').Reading} */ (/** @type {any} */ (Object.fromEntries(UNREAD)))
-
 /**
- * Guards a probe against the end of its container, whose cgroup is then removed: `read` gives NaN, the others null, 0 or nothing.
+ * Guards a probe against errors, such as those after the end of its container, whose cgroup is then removed.
  * @param {Probe} probe
- * @returns {Probe}
+ * @returns {Probe} after an error, its reading is NaN, limit and memory are null, counts are 0, lists and texts are empty
  */
 function guardProbe(probe) {
-  /** @type {<T>(read: () => T, otherwise: T) => () => T} */
-  const guard = (read, otherwise) => () => callSafely(read, otherwise)
+  /** @type {<T>(read: () => T, fallback: T) => () => T} */
+  const guard = (read, fallback) => () => callSafely(read, fallback)
   return {
-    read: guard(probe.read, GONE),
+    read: guard(probe.read, ENDED_READING),
     readCpuLimitCores: guard(probe.readCpuLimitCores, null),
     readThreads: guard(probe.readThreads, []),
     readUsage: guard(probe.readUsage, []),
@@ -106,7 +117,7 @@ function guardProbe(probe) {
     readMemory: guard(probe.readMemory, null),
     countListeners: guard(probe.countListeners, 0),
     listListening: guard(probe.listListening, []),
-    countConnections: listEstablished => guard(() => probe.countConnections(listEstablished), 0)(),
+    countConnections: listEstablished => callSafely(() => probe.countConnections(listEstablished), 0),
     identify: guard(probe.identify, []),
     readCpuSet: guard(probe.readCpuSet, ''),
   }

@@ -1,23 +1,23 @@
 import { listByRole } from '../judge/gates/gate.js'
 import { PRIMARY } from '../judge/quantities.js'
 import { computeCpuPerRequestMicros, listSidecars } from '../judge/record/measures.js'
-import { BASELINE_AXES, isAlike, listVariedAxes, renderArmName } from '../model/arms.js'
+import { areAlikeOn, BASELINE_AXES, listVariedAxes, renderArmName } from '../model/arms.js'
 import { listComparisons } from '../model/results.js'
-import { findDisparities, listUnequalRows } from '../parity/verdict/rows.js'
-import { compareQuantity, compareSides, findSpread, isCutShort } from './compare.js'
+import { listPairDisparities, renderUnequalRows } from '../parity/verdict/rows.js'
+import { compareQuantity, compareSides, findAaSpread, isCutShort } from './compare.js'
 import { listRefusals, matchArms, renderMatchedArm } from './match-arms.js'
 import {
-  countRounds,
+  findLastRound,
   listIncomparableReasons,
   listRelaxedGates,
-  listWarnings,
+  listRunWarnings,
   renderAnswerChanges,
   renderScriptChanges,
 } from './match-runs.js'
 import { chooseStatus } from './status.js'
 import { evaluateThreshold, parseRunThreshold } from './thresholds.js'
 
-/** Two runs, an old and a new one, arm by arm: by the statistics of two planes in one run. Pure. */
+/** Compares two runs, an old and a new one, arm by arm, by the statistics of two planes in one run. Pure. */
 /** @import { Arm, AxisName, Comparison, Summary, ThresholdResult } from '../model/types.ts' */
 /**
  * @import { Match, Refusal } from './match-arms.js'
@@ -29,12 +29,12 @@ import { evaluateThreshold, parseRunThreshold } from './thresholds.js'
  */
 /** @typedef {RecordedRun & { folder: string, summary: Summary }} ComparedRun */
 /**
- * A threshold at one arm, by its name and place. Without an arm, no arm with the quantity was compared: link, cap and load are
- * then absent.
+ * A threshold at one arm, by its name and place. arm: null: no arm with the quantity was compared, and link, cap and load are absent.
  * @typedef {Pick<ThresholdResult, 'expression' | 'value' | 'held'> & Partial<ThresholdResult> & { arm: string | null }}
  *   HeldThreshold
  */
 /**
+ * The comparison of two runs.
  * @typedef {object} RunComparison
  * @property {Comparison[]} comparisons of the same arm in both runs: new over old
  * @property {Comparison[]} controls of the applications' CPU per request without sidecars
@@ -45,10 +45,10 @@ import { evaluateThreshold, parseRunThreshold } from './thresholds.js'
 
 const EVERY_ARM = 'every arm'
 
-// Arms without sidecars have the users of the largest cap in a closed loop, which can be more than those of another arm.
-export const CONTROL_AXES = BASELINE_AXES.filter(name => name !== 'users')
-/** CPU of the applications alone, which must not change from run to run: a change of it is noise. @type {QuantityRow} */
-export const CONTROL = {
+// In a closed loop, arms without sidecars have the users of the largest cap, which can be more than those of another arm.
+export const APPLICATION_CPU_AXES = BASELINE_AXES.filter(name => name !== 'users')
+/** The CPU of the applications alone must not change from run to run: a change of it is noise. @type {QuantityRow} */
+export const APPLICATION_CPU = {
   ...PRIMARY,
   name: 'applicationCpuPerRequest',
   measure: ({ record }) => computeCpuPerRequestMicros(record, listByRole(record.processes, 'application')),
@@ -64,42 +64,36 @@ export const CONTROL = {
  */
 export function compareRuns({ old, new: next }, { thresholds = [] } = {}) {
   const runs = [old, next]
-  const arms = runs.flatMap(listComparedArms)
-  const loads = runs.flatMap(({ manifest }) => manifest.arms)
-  const parsed = thresholds.map(expression => parseRunThreshold(expression, loads, listServices(runs)))
-  const varied = listVariedAxes(arms)
-  const warnings = listWarnings({ old, next })
+  const arms = runs.flatMap(({ manifest }) => manifest.arms)
+  const parsed = thresholds.map(expression => parseRunThreshold(expression, arms, listServices(runs)))
+  const varied = listVariedAxes(runs.flatMap(listComparedArms))
+  const warnings = listRunWarnings({ old, next })
   const differing = listIncomparableReasons({ old: old.manifest, next: next.manifest })
   if (differing.length > 0) {
     const refused = [{ arm: EVERY_ARM, differing }]
     const untested = testThresholds({ thresholds: parsed, compared: [], varied })
     return { comparisons: [], controls: [], refused, warnings, thresholds: untested }
   }
-  const { matches, left } = matchArms({ old: listComparedArms(old), next: listComparedArms(next) })
+  const { matches, unmatched } = matchArms({ old: listComparedArms(old), next: listComparedArms(next) })
   warnings.push(
     ...renderScriptChanges({ old: old.manifest, next: next.manifest, matches }),
     ...renderAnswerChanges(matches, { old, next }),
   )
   const controls = compareBaselines({ old, next })
   const compared = matches.map(match => {
-    const controlsAlike = controls.filter(control => isAlike(control, match.next, CONTROL_AXES))
-    return {
-      match,
-      controlsAlike,
-      comparisons: compareMatch({ old, next, match, controls: controlsAlike }),
-    }
+    const matchControls = controls.filter(control => areAlikeOn(control, match.next, APPLICATION_CPU_AXES))
+    const isUncontrolled = match.next.load.kind !== 'idle' && matchControls.every(c => c.ratio.median === null)
+    return { match, isUncontrolled, comparisons: compareMatch({ old, next, match, controls: matchControls }) }
   })
-  const unknown = compared.filter(
-    ({ match, controlsAlike }) => match.next.load.kind !== 'idle' && controlsAlike.every(c => c.ratio.median === null),
-  )
-  if (unknown.length > 0) {
-    const names = unknown.map(({ match }) => renderMatchedArm({ arm: match.next, varied })).join('; ')
+  const uncontrolled = compared.filter(({ isUncontrolled }) => isUncontrolled)
+  if (uncontrolled.length > 0) {
+    const names = uncontrolled.map(({ match }) => renderMatchedArm({ arm: match.next, varied })).join('; ')
     warnings.push(`nothing was measured without sidecars in both runs to tell what else changed between them: ${names}`)
   }
   return {
     comparisons: compared.flatMap(c => c.comparisons),
     controls,
-    refused: listRefusals(left, varied),
+    refused: listRefusals(unmatched, varied),
     warnings,
     thresholds: testThresholds({ thresholds: parsed, compared, varied }),
   }
@@ -112,19 +106,19 @@ export function compareRuns({ old, new: next }, { thresholds = [] } = {}) {
  * @returns {{ status: number, reasons: string[] }} status: an exit code (`EXIT`); reasons: [] if it is 0
  */
 export function chooseCompareStatus({ comparisons, refused, thresholds }) {
-  const nothing = []
+  const lacks = []
   const refusalOfAll = refused.find(({ arm }) => arm === EVERY_ARM)
-  if (refusalOfAll) nothing.push(`nothing could be compared: ${refusalOfAll.differing.join('; ')}`)
-  else if (comparisons.length === 0) nothing.push('nothing could be compared: the runs share no arm')
+  if (refusalOfAll) lacks.push(`nothing could be compared: ${refusalOfAll.differing.join('; ')}`)
+  else if (comparisons.length === 0) lacks.push('nothing could be compared: the runs share no arm')
   else if (comparisons.every(c => c.ratio.median === null || c.verdict === 'invalid'))
-    nothing.push('nothing could be compared: every quantity of every arm was spoiled')
+    lacks.push('nothing could be compared: every quantity of every arm was spoiled')
   for (const { expression, arm, held } of thresholds) {
     const why = arm === null ? 'no arm that has its quantity was compared' : `its quantity was spoiled (${arm})`
-    if (held === null) nothing.push(`the threshold ${expression} could not be tested: ${why}`)
+    if (held === null) lacks.push(`the threshold ${expression} could not be tested: ${why}`)
   }
   const crossed = thresholds.filter(t => t.held === false)
   return chooseStatus({
-    nothing,
+    lacks,
     crossed: crossed.map(
       ({ expression, arm, value }) => `the threshold ${expression} was crossed: ${value?.toFixed(3)} (${arm})`,
     ),
@@ -132,9 +126,9 @@ export function chooseCompareStatus({ comparisons, refused, thresholds }) {
 }
 
 /**
- * Compares an arm in two runs, in every quantity. Its noise is the largest A/A difference of either run or, for CPU per
- * request, the largest change without sidecars.
- * @param {{ old: ComparedRun, next: ComparedRun, match: Match, controls: Comparison[] }} options
+ * Compares an arm in two runs, in every quantity. Its noise is the largest A/A difference of either run and, for CPU per request,
+ * at least the largest change without sidecars.
+ * @param {{ old: ComparedRun, next: ComparedRun, match: Match, controls: Comparison[] }} options controls: those of the same place
  * @returns {Comparison[]} one for each quantity and service
  */
 function compareMatch({ old, next, match, controls }) {
@@ -147,11 +141,11 @@ function compareMatch({ old, next, match, controls }) {
   }
   return compareSides({
     ...pair,
-    disparities: findDisparities(judged),
-    unequal: listUnequalRows(judged),
+    disparities: listPairDisparities(judged),
+    unequal: renderUnequalRows(judged),
     findNoise(quantity, service) {
       const spreads = [old, next].map(({ summary }) =>
-        findSpread(
+        findAaSpread(
           listComparisons(summary).filter(c => c.isControl),
           { quantity, service, arms: [match.next] },
         ),
@@ -172,15 +166,13 @@ function compareMatch({ old, next, match, controls }) {
 function testThresholds({ thresholds, compared, varied }) {
   return thresholds.flatMap(threshold => {
     /** @type {HeldThreshold[]} */
-    const held = compared.flatMap(({ match, comparisons }) => {
+    const results = compared.flatMap(({ match, comparisons }) => {
+      const arm = renderMatchedArm({ arm: match.next, partner: match.old, varied })
       const names = /** @type {Record<string, string>} */ ({ new: comparisons[0].a, old: comparisons[0].b })
-      const named = { ...threshold, a: names[threshold.a], b: names[threshold.b] }
-      return evaluateThreshold(named, comparisons).map(result => ({
-        ...result,
-        arm: renderMatchedArm({ arm: match.next, partner: match.old, varied }),
-      }))
+      const namedThreshold = { ...threshold, a: names[threshold.a], b: names[threshold.b] }
+      return evaluateThreshold(namedThreshold, comparisons).map(result => ({ ...result, arm }))
     })
-    return held.length > 0 ? held : [{ expression: threshold.expression, arm: null, value: null, held: null }]
+    return results.length > 0 ? results : [{ expression: threshold.expression, arm: null, value: null, held: null }]
   })
 }
 
@@ -194,7 +186,7 @@ function compareBaselines({ old, next }) {
   return matchArms({ old: oldBaselines, next: newBaselines }).matches.map(match =>
     compareQuantity({
       ...createRunPair({ old, next, match }),
-      row: CONTROL,
+      row: APPLICATION_CPU,
       service: null,
       aaSpread: null,
       disparities: [],
@@ -211,7 +203,7 @@ function createRunPair({ old, next, match }) {
   return {
     a: createRunSide({ run: next, arm: match.next, age: 'new' }),
     b: createRunSide({ run: old, arm: match.old, age: 'old' }),
-    rounds: Math.min(countRounds(old), countRounds(next)),
+    rounds: Math.min(findLastRound(old), findLastRound(next)),
     seed: next.manifest.run.seed,
     isSequence: [old, next].some(({ manifest }) => manifest.precision !== undefined || isCutShort(manifest)),
   }
@@ -227,8 +219,8 @@ function createRunSide({ run: { records }, arm, age }) {
 }
 
 /**
- * Lists the arms that can be compared: those with sidecars, without the repeats of A/A pairs.
- * @param {RecordedRun} run
+ * Lists the arms that can be compared with those of another run: those with sidecars, without the repeats of A/A pairs.
+ * @param {Pick<RecordedRun, 'manifest'>} run
  * @returns {Arm[]} []: the run has none
  */
 export function listComparedArms({ manifest }) {
@@ -236,8 +228,8 @@ export function listComparedArms({ manifest }) {
 }
 
 /**
- * Lists the arms that show what the applications use without sidecars under a load; idle arms are excluded.
- * @param {RecordedRun} run
+ * Lists the arms of the applications without sidecars under a load. Idle arms are left out.
+ * @param {Pick<RecordedRun, 'manifest'>} run
  * @returns {Arm[]} []: the run has none
  */
 export function listBaselines({ manifest }) {

@@ -4,9 +4,15 @@ import { groupByRound, listSidecars } from '../judge/record/measures.js'
 import { groupBy } from '../lib/group-by.js'
 import { hasTrend } from '../lib/stats.js'
 import { AXES, createGroupKey, renderArmName, renderAxes, renderContenderName } from '../model/arms.js'
-import { areSpoiled, chooseRoundsLeast, computeGapLeast, GAP_LEAST_BESIDE, judgeRounds } from './verdict.js'
+import {
+  chooseRoundsLeast,
+  computeGapLeast,
+  GAP_LEAST_BESIDE,
+  hasTooManySpoiledRounds,
+  judgeRounds,
+} from './verdict.js'
 
-/** Verdicts on two planes, from the ratios of their rounds. Pure. */
+/** Compares two arms by the ratios of their rounds. Pure. */
 /** @import { Arm, AxisName, Comparison, Manifest, TrialRecord } from '../model/types.ts' */
 /** @import { QuantityRow } from '../judge/record/quantity-row.js' */
 
@@ -21,10 +27,10 @@ import { areSpoiled, chooseRoundsLeast, computeGapLeast, GAP_LEAST_BESIDE, judge
  * @property {boolean} [isCutShort] the run ended early, maybe by a user who watched its results
  * @property {Set<string>} [leftOut] ids of arms whose pairs are not compared
  * @property {AxisName[]} [contrasts] axes on which a plane is compared with itself
- * @property {(a: Arm, b: Arm) => string[]} findDisparities why two planes did not do equal work; [] if they did
- * @property {(a: Arm, b: Arm) => string[]} [findUnequal] checks in which the work differs because a plane runs as its mesh
- *   deploys it
- * @property {(a: Arm, b: Arm) => string[]} findWrong what either of two arms under different conditions does wrong
+ * @property {(a: Arm, b: Arm) => string[]} listDisparities lists why two planes did not do equal work; [] if they did
+ * @property {(a: Arm, b: Arm) => string[]} [renderUnequal] renders the checks in which the work differs because a plane runs as its
+ *   mesh deploys it
+ * @property {(a: Arm, b: Arm) => string[]} listWrong lists the checks that either of two arms under different conditions fails
  */
 
 /**
@@ -70,7 +76,7 @@ export function listPairs({ arms, contrasts = [] }) {
  * Pairs each arm with the first arm of the same contender that differs from it in one axis alone.
  * @param {Arm[]} arms
  * @param {AxisName} axis
- * @returns {{ a: Arm, b: Arm }[]} b: the first one; []: no contender has two values of the axis
+ * @returns {{ a: Arm, b: Arm }[]} b: the first one, which has no pair of its own; []: no contender has two values of the axis
  */
 function listContrastPairs(arms, axis) {
   const createArmKey = (/** @type {Arm} */ arm) => `${renderContenderName(arm)} ${createGroupKey(arm, axis)}`
@@ -83,7 +89,7 @@ function listContrastPairs(arms, axis) {
 /**
  * Compares two arms of a run in every quantity.
  * @param {{ run: ComparisonInput, a: Arm, b: Arm, controls: Comparison[], contrast?: AxisName | null }} options controls: the
- *   A/A pairs that show their noise
+ *   A/A pairs that show their noise; contrast: null: the two are planes, or an A/A pair
  * @returns {Comparison[]} one for each quantity and service
  */
 function comparePair({ run, a, b, controls, contrast = null }) {
@@ -104,16 +110,16 @@ function comparePair({ run, a, b, controls, contrast = null }) {
     contrast,
     ...(hasSharedDeployment(run.records, a, b) && { gapLeast: GAP_LEAST_BESIDE }),
     ...(run.precision && { isSequence: true, gapLeast: computeGapLeast(run.precision) }),
-    disparities: contrast === null ? run.findDisparities(a, b) : run.findWrong(a, b),
-    unequal: contrast === null ? run.findUnequal?.(a, b) : [],
-    findNoise: (quantity, service) => findSpread(controls, { quantity, service, arms: [a, b] }),
+    disparities: contrast === null ? run.listDisparities(a, b) : run.listWrong(a, b),
+    unequal: contrast === null ? run.renderUnequal?.(a, b) : [],
+    findNoise: (quantity, service) => findAaSpread(controls, { quantity, service, arms: [a, b] }),
   })
 }
 
 /**
  * Says whether a run ended early or has not ended (`ended` is null).
  * @param {Pick<Manifest, 'ended'>} manifest
- * @returns {boolean} false: it finished, or an older kit made it, which records no end
+ * @returns {boolean} false also: an older kit made it, which records no end
  */
 export function isCutShort({ ended }) {
   return ended !== undefined && ended !== 'finished'
@@ -133,11 +139,11 @@ export function countSummarisedRounds({ planned, records, isCutShort }) {
 }
 
 /**
- * Says whether two arms were ever in one deployment.
- * @param {TrialRecord[]} records
+ * Says whether two interleaved arms were ever in one deployment.
+ * @param {TrialRecord[]} records of the run
  * @param {Arm} a
  * @param {Arm} b
- * @returns {boolean}
+ * @returns {boolean} false also: `a` is not interleaved
  */
 function hasSharedDeployment(records, a, b) {
   if (!a.load.isInterleaved) return false
@@ -155,7 +161,7 @@ function hasSharedDeployment(records, a, b) {
  *   options
  * @returns {number | null} |ratio - 1|, a fraction; null: there is no such pair, or its quantity has no value
  */
-export function findSpread(controls, { quantity, service, arms }) {
+export function findAaSpread(controls, { quantity, service, arms }) {
   const groups = arms.map(arm => createGroupKey(arm))
   const controlsOfQuantity = controls.filter(c => c.quantity === quantity && c.service === service)
   // One A/A pair gives the noise of all arms that are measured side by side on a link.
@@ -166,8 +172,10 @@ export function findSpread(controls, { quantity, service, arms }) {
   return control === undefined || control.ratio.median === null ? null : Math.abs(control.ratio.median - 1)
 }
 
+/** @typedef {{ arm: Arm, name: string, records: TrialRecord[] }} Side one of two sides; records: of the arm, in all rounds */
+
 /**
- * @typedef {{ arm: Arm, name: string, records: TrialRecord[] }} Side one of two sides; records: of the arm, in all rounds
+ * Two arms of one run, or of two, that are compared.
  * @typedef {object} Pair
  * @property {Side} a
  * @property {Side} b
@@ -189,25 +197,27 @@ export function findSpread(controls, { quantity, service, arms }) {
 export function compareSides({ findNoise, ...pair }) {
   const { arm, records } = pair.a
   const services = new Set(records.flatMap(r => listSidecars(r).map(p => p.service)))
-  const unlikeSums = checkSums(arm, pair.b.arm)
-  const rows = listComparedQuantities([arm.load.kind]).filter(
-    ({ sidecars, compared }) => (arm.hasSidecars || !sidecars || !pair.contrast) && (compared.isOf?.(arm) ?? true),
-  )
+  const unlikeSums = renderUnlikeSums(arm, pair.b.arm)
+  const rows = listComparedQuantities([arm.load.kind]).filter(({ sidecars, compared }) => {
+    const isMeasurable = arm.hasSidecars || !sidecars || !pair.contrast
+    return isMeasurable && (compared.isOf?.(arm) ?? true)
+  })
   return rows.flatMap(row =>
     [null, ...(row.sidecars ? services : [])].map(service => {
-      const disparities = row.sidecars && service === null ? [...pair.disparities, ...unlikeSums] : pair.disparities
+      const isSum = row.sidecars !== undefined && service === null
+      const disparities = isSum ? [...pair.disparities, ...unlikeSums] : pair.disparities
       return compareQuantity({ ...pair, disparities, row, service, aaSpread: findNoise(row.name, service) })
     }),
   )
 }
 
 /**
- * Checks whether two arms simulate different numbers of sidecars: sums exclude simulated ones, so they cannot be compared.
+ * Renders the reason why sums over sidecars cannot be compared: two arms simulate different numbers of them, which are in no sum.
  * @param {Arm} a
  * @param {Arm} b
  * @returns {string[]} one reason; []: both simulate the same number
  */
-function checkSums(a, b) {
+function renderUnlikeSums(a, b) {
   const renderSimulatedShare = (/** @type {Arm} */ { conditions: { sidecars, simulated = 0 } }) =>
     `${simulated} of ${sidecars}`
   const isUnlike = a.conditions.simulated !== b.conditions.simulated
@@ -222,36 +232,19 @@ function checkSums(a, b) {
  *   values are null for rounds without a value of both arms
  */
 export function compareQuantity({ a, b, row, service, contrast = null, aaSpread, disparities, unequal = [], ...pair }) {
-  const split = [a, b].map(({ records }) => groupByRound(records, pair.rounds))
-  const rounds = Array.from({ length: pair.rounds }, (_, i) => {
-    const candidates = pairUp(split[0][i], split[1][i]).map(together => {
-      const sides = together.map((trials, side) => {
-        const { name } = [a, b][side]
-        return { name, trials, value: measureRound(row, trials, { service }) }
-      })
-      const [x, y] = sides.map(side => side.value)
-      return { sides, ratio: x && y ? x / y : null }
-    })
-    return candidates.find(({ ratio }) => ratio !== null) ?? candidates[0]
-  })
   const { seed, isSequence = false } = pair
+  const rounds = measureRounds({ a, b, rounds: pair.rounds }, { row, service })
   const values = rounds.map(r => r.ratio)
   const spoiled = disparities.length > 0 ? disparities : listSpoiledReasons(rounds, row)
-  const isSpoiled = disparities.length > 0 || (spoiled.length > 0 && areSpoiled(values, isSequence))
+  const isSpoiled = disparities.length > 0 || (spoiled.length > 0 && hasTooManySpoiledRounds(values, isSequence))
   const judged = judgeRounds({ values, seed, isSequence, gapLeast: pair.gapLeast, aaSpread, isSpoiled })
   const { ratio, verdict, gapLeast } = judged
-  const ratios = values.filter(value => value !== null)
-  const drift = hasTrend(ratios)
-    ? [`the ratio drifted from ${ratios[0].toFixed(3)} to ${ratios.at(-1)?.toFixed(3)}`]
-    : []
-  const few = verdict === 'indicative' ? [`${ratios.length} rounds: ${chooseRoundsLeast(isSequence)} are needed`] : []
-  const [nameOfA, nameOfB] = [a, b].map(({ arm, name }) =>
-    contrast === null ? name : `${name} with ${renderAxes(arm, [contrast])}`,
-  )
+  const renderName = (/** @type {Side} */ { arm, name }) =>
+    contrast === null ? name : `${name} with ${renderAxes(arm, [contrast])}`
   const { kind, link, cpuLimitCores, load, conditions } = a.arm
   return {
-    a: nameOfA,
-    b: nameOfB,
+    a: renderName(a),
+    b: renderName(b),
     kind,
     link,
     cpuLimitCores,
@@ -264,9 +257,49 @@ export function compareQuantity({ a, b, row, service, contrast = null, aaSpread,
     ratio,
     aaSpread,
     verdict,
-    reasons: [...spoiled, ...unequal, ...few, ...drift],
+    reasons: [...spoiled, ...unequal, ...listDoubts({ values, verdict, isSequence })],
     ...(pair.gapLeast !== undefined && { gapLeast }),
   }
+}
+
+/**
+ * The measurements of a round.
+ * @typedef {object} MeasuredRound
+ * @property {{ name: string, trials: TrialRecord[], value: number | null }[]} sides those of a and b; value: null: no trial has it
+ * @property {number | null} ratio a/b; null: a side has no value, or 0
+ */
+
+/**
+ * Measures a quantity of two arms in each round. Of the trials that were in one deployment, the first with a ratio count.
+ * @param {Pick<Pair, 'a' | 'b' | 'rounds'>} pair
+ * @param {{ row: QuantityRow, service: string | null }} quantity
+ * @returns {MeasuredRound[]}
+ */
+function measureRounds({ a, b, rounds }, { row, service }) {
+  const [roundsOfA, roundsOfB] = [a, b].map(({ records }) => groupByRound(records, rounds))
+  return roundsOfA.map((trialsOfA, i) => {
+    const candidates = pairTrials(trialsOfA, roundsOfB[i]).map(pair => {
+      const sides = [a, b].map(({ name }, side) => {
+        const trials = pair[side]
+        return { name, trials, value: measureRound(row, trials, { service }) }
+      })
+      const [over, under] = sides.map(side => side.value)
+      return { sides, ratio: over && under ? over / under : null }
+    })
+    return candidates.find(({ ratio }) => ratio !== null) ?? candidates[0]
+  })
+}
+
+/**
+ * Lists the doubts about a verdict: too few rounds for an interval, and a drift of the ratio over the rounds.
+ * @param {{ values: (number | null)[], verdict: Comparison['verdict'], isSequence: boolean }} comparison values: ratios by round
+ * @returns {string[]} []: there are none
+ */
+function listDoubts({ values, verdict, isSequence }) {
+  const ratios = values.filter(value => value !== null)
+  const few = verdict === 'indicative' ? [`${ratios.length} rounds: ${chooseRoundsLeast(isSequence)} are needed`] : []
+  if (!hasTrend(ratios)) return few
+  return [...few, `the ratio drifted from ${ratios[0].toFixed(3)} to ${ratios.at(-1)?.toFixed(3)}`]
 }
 
 /**
@@ -276,7 +309,7 @@ export function compareQuantity({ a, b, row, service, contrast = null, aaSpread,
  * @param {T[]} trialsOfB trials of b in the same round
  * @returns {T[][][]} pairs; each pair is a list of trials of a and a list of trials of b
  */
-export function pairUp(trialsOfA, trialsOfB) {
+export function pairTrials(trialsOfA, trialsOfB) {
   const sharedPairs = trialsOfA.flatMap(x => {
     const y = trialsOfB.find(
       ({ trial }) => trial.interleaving !== undefined && trial.interleaving === x.trial.interleaving,
@@ -288,31 +321,29 @@ export function pairUp(trialsOfA, trialsOfB) {
 
 /**
  * Lists why rounds have no ratio, the most frequent reason first: `generator bound in 4 of 6 rounds`.
- * @param {{ sides: { name: string, trials: TrialRecord[], value: number | null }[], ratio: number | null }[]} rounds
+ * @param {MeasuredRound[]} rounds
  * @param {QuantityRow} row
- * @returns {string[]} []: every round with trials has a ratio
+ * @returns {string[]} a reason of one side has its name; []: every round with trials has a ratio
  */
 function listSpoiledReasons(rounds, row) {
-  const missingValues = rounds.flatMap(({ sides }, round) =>
-    sides
-      .filter(({ trials, value }) => !value && trials.length > 0)
-      .flatMap(({ name, trials }) => [...listMissingReasons(trials, row)].map(words => ({ words, round, name }))),
-  )
-  return [...groupBy(missingValues, ({ words }) => words)]
-    .map(([words, occurrences]) => {
-      const [count, [name, ...others]] = [
-        new Set(occurrences.map(o => o.round)).size,
-        new Set(occurrences.map(o => o.name)),
-      ]
-      return { count, text: `${words} in ${count} of ${rounds.length} rounds${others.length > 0 ? '' : ` (${name})`}` }
-    })
-    .sort((x, y) => y.count - x.count)
-    .map(({ text }) => text)
+  const occurrences = rounds.flatMap(({ sides }, round) => {
+    const sidesWithoutValue = sides.filter(({ trials, value }) => !value && trials.length > 0)
+    return sidesWithoutValue.flatMap(({ name, trials }) =>
+      [...listMissingReasons(trials, row)].map(words => ({ words, round, name })),
+    )
+  })
+  const reasons = [...groupBy(occurrences, ({ words }) => words)].map(([words, group]) => {
+    const count = new Set(group.map(({ round }) => round)).size
+    const names = [...new Set(group.map(({ name }) => name))]
+    const side = names.length > 1 ? '' : ` (${names[0]})`
+    return { count, text: `${words} in ${count} of ${rounds.length} rounds${side}` }
+  })
+  return reasons.sort((x, y) => y.count - x.count).map(({ text }) => text)
 }
 
 /**
- * Lists why trials have no value, each reason once.
- * @param {TrialRecord[]} trials of one arm in one round, none of them good
+ * Lists why trials have no value of a quantity, each reason once.
+ * @param {TrialRecord[]} trials of one arm in one round, at least one, none of them good
  * @param {QuantityRow} row
  * @returns {Set<string>} at least one reason; `not measured` if no gate explains it
  */

@@ -2,10 +2,10 @@ import { chooseRequiredUse, findQuantity, QUANTITIES } from '../judge/quantities
 import { divideRounds, findRoundValue, groupByRound } from '../judge/record/measures.js'
 import { groupBy } from '../lib/group-by.js'
 import { findSlopeInterval, fitLine, summariseRatios } from '../lib/stats.js'
-import { AXES, createGroupKey, pickChoice, renderArmName, renderContenderName } from '../model/arms.js'
+import { AXES, createGroupKey, pickPlaneChoice, renderArmName, renderContenderName } from '../model/arms.js'
 import { listArms } from '../model/results.js'
 
-/** Lines of CPU over the rate, and of quantities over the time of a run; plateaus over an axis. Pure. */
+/** Fits lines of CPU over the rate and of quantities over the time of a run, and finds plateaus over an axis. Pure. */
 /** @import { AxisName, CpuLine, Quantity, Slope, Summary, SummaryArm, TrialRecord } from '../model/types.ts' */
 /** @import { QuantityRow } from '../judge/record/quantity-row.js' */
 
@@ -16,7 +16,7 @@ const MS_PER_HOUR = 3600 * 1000
  * Fits a line of CPU over the rate for each plane and link: for all sidecars together (service null), and for each service.
  * Copies of services and A/A repeats have no line.
  * @param {SummaryArm[]} arms
- * @returns {CpuLine[]} in millicores; []: no plane has five rates of the open loop
+ * @returns {CpuLine[]} in millicores; []: no plane has RATES_LEAST rates of the open loop
  */
 export function fitCpuLines(arms) {
   const open = arms.filter(a => a.load.kind === 'open' && a.sidecars.length > 0 && a.repeatOf === null)
@@ -30,9 +30,9 @@ export function fitCpuLines(arms) {
 
 /**
  * Fits the line of one service.
- * @param {SummaryArm[]} arms
+ * @param {SummaryArm[]} arms that differ in the rate alone
  * @param {string | null} service null: all sidecars together
- * @returns {CpuLine[]} one line, in millicores; []: fewer than five rates
+ * @returns {CpuLine[]} one line, in millicores; []: fewer than RATES_LEAST rates have a value
  */
 function fitCpuLine(arms, service) {
   const points = arms.flatMap(arm => {
@@ -42,13 +42,13 @@ function fitCpuLine(arms, service) {
   })
   if (points.length < RATES_LEAST) return []
   const { base, slope } = fitLine(points.map(p => [p.ratePerSecond, p.millicores]))
-  const [{ link, conditions }] = arms
+  const [first] = arms
   return [
     {
-      ...pickChoice(arms[0]),
-      link,
+      ...pickPlaneChoice(first),
+      link: first.link,
       service,
-      services: conditions.services,
+      services: first.conditions.services,
       baseMillicores: base,
       slopeMillicoresPerRequestPerSecond: slope,
       points: points.map(p => ({ ...p, residualMillicores: p.millicores - (base + slope * p.ratePerSecond) })),
@@ -72,12 +72,12 @@ export function fitSlopes({ arms, records }) {
 
 /**
  * Fits the slope of a quantity over the start times of the windows.
- * @param {{ arm: SummaryArm, row: QuantityRow, records: TrialRecord[] }} options
- * @returns {Slope[]} one slope; []: fewer than two rounds have a value
+ * @param {{ arm: SummaryArm, row: QuantityRow, records: TrialRecord[] }} options records: of the arm
+ * @returns {Slope[]} one slope; []: fewer than two rounds have a value and a window
  */
-function fitSlope({ arm, row, records: trials }) {
+function fitSlope({ arm, row, records }) {
   const { values } = findQuantity(arm, row.name)
-  const points = groupByRound(trials, values.length).flatMap((trials, i) => {
+  const points = groupByRound(records, values.length).flatMap((trials, i) => {
     const startMs = findRoundValue(trials, chooseRequiredUse(row, arm.load), r => r.window?.startMs ?? null)
     const value = values[i]
     return value === null || startMs === null ? [] : [/** @type {[number, number]} */ ([startMs / MS_PER_HOUR, value])]
@@ -86,7 +86,7 @@ function fitSlope({ arm, row, records: trials }) {
   const { slope } = fitLine(points)
   return [
     {
-      ...pickChoice(arm),
+      ...pickPlaneChoice(arm),
       armId: arm.id,
       quantity: row.name,
       perHour: slope,
@@ -96,8 +96,8 @@ function fitSlope({ arm, row, records: trials }) {
   ]
 }
 
-/** The plateau begins at the smallest value whose quantity is at most this times the least of all values. */
-export const WITHIN = 1.1
+/** The plateau begins at the smallest value whose quantity is at most this multiple of the least. */
+export const PLATEAU_RATIO_MOST = 1.1
 
 /**
  * The plateau of a quantity of one plane over an axis, all else being equal.
@@ -109,7 +109,7 @@ export const WITHIN = 1.1
  * @property {number} last the largest value of the axis
  * @property {Quantity} ratio of the quantity at `from` to that at the best value, round by round
  * @property {{ at: number, ratio: Quantity } | null} nearest the value below `from` with the least ratio; null: none has one
- * @property {boolean} isSure the intervals at `from` and at the value before it are on either side of `WITHIN`
+ * @property {boolean} isSure the intervals at `from` and at the value before it are on either side of PLATEAU_RATIO_MOST
  * @property {number[]} missing values of the axis without a value of the quantity
  */
 
@@ -122,30 +122,36 @@ export const WITHIN = 1.1
 export function findPlateaus({ results, shows: { across, plateaus = [] }, run }) {
   if (across === null) return []
   const measured = listArms({ results }).filter(arm => arm.repeatOf === null)
-  const groups = [...groupBy(measured, arm => `${renderContenderName(arm)} ${createGroupKey(arm, across)}`).values()]
+  const createArmKey = (/** @type {SummaryArm} */ arm) => `${renderContenderName(arm)} ${createGroupKey(arm, across)}`
+  const groups = [...groupBy(measured, createArmKey).values()]
   return plateaus.flatMap(quantity => groups.flatMap(group => findPlateau({ group, across, quantity, seed: run.seed })))
 }
 
 /**
  * Finds the plateau of arms that differ in the axis alone.
- * @param {{ group: SummaryArm[], across: AxisName, quantity: string, seed: number }} options
- * @returns {Plateau[]} one plateau; []: fewer than three arms have the quantity
+ * @param {{ group: SummaryArm[], across: AxisName, quantity: string, seed: number }} options seed: of the resampling
+ * @returns {Plateau[]} one plateau; []: fewer than three arms have the quantity, or no repeat has a ratio to the best value: it is 0
  */
 export function findPlateau({ group, across, quantity, seed }) {
-  const measurements = group.map(arm => ({ arm, at: Number(AXES[across].of(arm)), ...findQuantity(arm, quantity) }))
-  const points = measurements.flatMap(({ median, ...p }) => (median === null ? [] : [{ ...p, median }]))
+  const measurements = group.map(arm => ({
+    arm,
+    at: Number(AXES[across].readValue(arm)),
+    ...findQuantity(arm, quantity),
+  }))
+  const points = measurements.flatMap(({ median, ...point }) => (median === null ? [] : [{ ...point, median }]))
   if (points.length < 3) return []
   points.sort((a, b) => a.at - b.at)
   const largest = points[points.length - 1]
   const best = points.reduce((least, point) => (point.median < least.median ? point : least))
   const ratios = points.map(({ values }) => summariseRatios(divideRounds(values, best.values), seed))
-  const index = ratios.findIndex(({ median }) => median !== null && median <= WITHIN)
+  const index = ratios.findIndex(({ median }) => median !== null && median <= PLATEAU_RATIO_MOST)
+  if (index < 0) return []
   const ratio = ratios[index]
   const smaller = points
     .slice(0, index)
     .flatMap(({ at }, i) => (ratios[i].median === null ? [] : [{ at, ratio: ratios[i] }]))
-  const isInside = ratio.high !== null && ratio.high <= WITHIN
-  const isBeforeOutside = index === 0 || Number(ratios[index - 1].low) > WITHIN
+  const isFromInside = ratio.high !== null && ratio.high <= PLATEAU_RATIO_MOST
+  const isBeforeOutside = index === 0 || Number(ratios[index - 1].low) > PLATEAU_RATIO_MOST
   return [
     {
       arm: largest.arm,
@@ -155,7 +161,7 @@ export function findPlateau({ group, across, quantity, seed }) {
       last: largest.at,
       best: { at: best.at, median: best.median },
       nearest: smaller.toSorted((a, b) => Number(a.ratio.median) - Number(b.ratio.median))[0] ?? null,
-      isSure: isInside && isBeforeOutside,
+      isSure: isFromInside && isBeforeOutside,
       missing: measurements.flatMap(({ at, median }) => (median === null ? [at] : [])),
     },
   ]

@@ -1,12 +1,12 @@
 import { measureRound, PRIMARY, QUANTITIES } from '../judge/quantities.js'
 import { groupByRound } from '../judge/record/measures.js'
 import { summariseValues } from '../lib/stats.js'
-import { createGroupKey, isAlike, listVariedAxes, renderArmName } from '../model/arms.js'
-import { CONTROL, CONTROL_AXES, listBaselines, listComparedArms } from './compare-runs.js'
+import { areAlikeOn, createGroupKey, listVariedAxes, renderArmName } from '../model/arms.js'
+import { APPLICATION_CPU, APPLICATION_CPU_AXES, listBaselines, listComparedArms } from './compare-runs.js'
 import { listRefusals, matchArms, renderMatchedArm } from './match-arms.js'
 import { listChangingFacts, listIncomparableReasons, listMachineDifferences } from './match-runs.js'
 
-/** All runs that can be compared with one of them, in the order of time. Pure. */
+/** Creates the history of the runs that can be compared with one of them. Pure. */
 /**
  * @import { Arm, Quantity } from '../model/types.ts'
  * @import { QuantityRow } from '../judge/record/quantity-row.js'
@@ -18,12 +18,20 @@ const FOLLOWED = [PRIMARY, QUANTITIES.capacity, QUANTITIES.cpuCores, QUANTITIES.
 /**
  * @typedef {RecordedRun & { folder: string }} ReadRun
  * @typedef {{ label: string, old: string, next: string }} Change
+ */
+
+/**
+ * A run of a history.
  * @typedef {object} HistoryRun
  * @property {string} folder
  * @property {string} startedAt
  * @property {string} experiment
  * @property {string} kit its version and commit
- * @property {Change[]} changes since the run before
+ * @property {Change[]} changes since the last run that recorded the fact; []: nothing changed
+ */
+
+/**
+ * The values of a quantity of an arm over the runs of a history.
  * @typedef {object} Line
  * @property {string} label of the arm
  * @property {string} quantity
@@ -31,13 +39,17 @@ const FOLLOWED = [PRIMARY, QUANTITIES.capacity, QUANTITIES.cpuCores, QUANTITIES.
  * @property {boolean} isControl of the applications, without sidecars
  * @property {Arm} arm of the reference
  * @property {(Quantity & { rounds: number })[]} values of each run; those without a good trial have no median
+ */
+
+/**
+ * All runs that are comparable with a reference.
  * @typedef {object} History
- * @property {string | null} reference the folder of the run that all others are held against
+ * @property {string | null} reference the folder of the run that all others are held against; null: there is none
  * @property {HistoryRun[]} runs in the order of time
- * @property {Line[]} lines
+ * @property {Line[]} lines []: there is no reference, or no line has a value
  * @property {{ folder: string, reasons: string[] }[]} left runs that are not comparable
  * @property {{ arm: string, runs: number }[]} unmatched arms of comparable runs that the reference does not have
- * @property {string[]} nodes
+ * @property {string[]} nodes each once
  */
 
 /**
@@ -45,20 +57,22 @@ const FOLLOWED = [PRIMARY, QUANTITIES.capacity, QUANTITIES.cpuCores, QUANTITIES.
  * is comparable with others. Lines without any value are left out.
  * @param {ReadRun[]} runs in any order
  * @param {string} [folder] of the reference
- * @returns {History} reference: null if there is none, and then lines is []; left, unmatched: [] if all runs and arms are in
- *   the lines
+ * @returns {History}
  */
 export function createHistory(runs, folder) {
   const inOrder = runs.toSorted((a, b) => a.manifest.run.startedAt.localeCompare(b.manifest.run.startedAt))
-  const reference = inOrder.findLast(run =>
-    folder === undefined ? listObstacles(run).length === 0 : run.folder === folder,
-  )
-  const checked = inOrder.map(run => ({ run, reasons: reference ? listReasons(run, reference) : listObstacles(run) }))
+  const isReference = (/** @type {ReadRun} */ run) =>
+    folder === undefined ? listIsolatingReasons(run).length === 0 : run.folder === folder
+  const reference = inOrder.findLast(isReference)
+  const checked = inOrder.map(run => ({
+    run,
+    reasons: reference ? listExclusionReasons(run, reference) : listIsolatingReasons(run),
+  }))
   const comparableRuns = checked.filter(({ reasons }) => reasons.length === 0).map(({ run }) => run)
   const lines = reference ? createLines(comparableRuns, reference) : []
   return {
     reference: reference?.folder ?? null,
-    runs: listRuns(comparableRuns, reference),
+    runs: listHistoryRuns(comparableRuns, reference),
     lines: lines.filter(line => line.values.some(({ median }) => median !== null)),
     left: checked.flatMap(({ run, reasons }) => (reasons.length > 0 ? [{ folder: run.folder, reasons }] : [])),
     unmatched: reference ? countUnmatchedArms(comparableRuns, reference) : [],
@@ -71,7 +85,7 @@ export function createHistory(runs, folder) {
  * @param {ReadRun} run
  * @returns {string[]} []: it may be comparable with some
  */
-function listObstacles({ manifest }) {
+function listIsolatingReasons({ manifest }) {
   return listIncomparableReasons({ old: manifest, next: manifest })
 }
 
@@ -81,39 +95,41 @@ function listObstacles({ manifest }) {
  * @param {ReadRun} reference
  * @returns {string[]} []: it is in the history
  */
-function listReasons(run, reference) {
+function listExclusionReasons(run, reference) {
   const isLater = run.manifest.run.startedAt > reference.manifest.run.startedAt
   const [old, next] = isLater ? [reference, run] : [run, reference]
   const manifests = { old: old.manifest, next: next.manifest }
   const differing = [...listIncomparableReasons(manifests), ...listMachineDifferences(manifests)]
   if (differing.length > 0) return differing
-  const { matches, left } = matchArms({ old: listComparedArms(old), next: listComparedArms(next) })
+  const { matches, unmatched } = matchArms({ old: listComparedArms(old), next: listComparedArms(next) })
   if (matches.length > 0) return []
-  return listRefusals(left, listVariedAxes([...left.old, ...left.next])).map(
+  return listRefusals(unmatched, listVariedAxes([...unmatched.old, ...unmatched.next])).map(
     refusal => `${refusal.arm}: ${refusal.differing.join('; ')}`,
   )
 }
 
 /**
  * Lists runs, each with the facts that changed since the last run that recorded them.
- * @param {ReadRun[]} runs
+ * @param {ReadRun[]} runs in the order of time
  * @param {ReadRun} [reference] absent: no scripts are compared
- * @returns {HistoryRun[]} in the same order; changes: [] if nothing changed
+ * @returns {HistoryRun[]} in the same order
  */
-function listRuns(runs, reference) {
+function listHistoryRuns(runs, reference) {
   /** @type {Map<string, { value: string, text: string }>} */
   const lastFacts = new Map()
   const arms = reference ? listComparedArms(reference) : []
   return runs.map(run => {
     const namedArms = arms.flatMap(arm => {
-      const match = findArm(run, /** @type {ReadRun} */ (reference), { arm, list: listComparedArms })
+      const match = findMatchedArm(run, /** @type {ReadRun} */ (reference), { arm, list: listComparedArms })
       return match ? [{ name: renderArmName(arm), arm: match }] : []
     })
-    const changes = listChangingFacts(run.manifest, namedArms).flatMap(({ label, value, text }) => {
-      const old = lastFacts.get(label)
+    /** @type {Change[]} */
+    const changes = []
+    for (const { label, value, text } of listChangingFacts(run.manifest, namedArms)) {
+      const last = lastFacts.get(label)
+      if (last !== undefined && last.value !== value) changes.push({ label, old: last.text, next: text })
       lastFacts.set(label, { value, text })
-      return old === undefined || old.value === value ? [] : [{ label, old: old.text, next: text }]
-    })
+    }
     const { startedAt, experiment } = run.manifest.run
     const { version, git } = run.manifest.kit
     return { folder: run.folder, startedAt, experiment, kit: [version, git].filter(Boolean).join(' '), changes }
@@ -129,6 +145,8 @@ function listRuns(runs, reference) {
 function createLines(runs, reference) {
   const arms = listComparedArms(reference)
   const varied = listVariedAxes(arms)
+  const measureRuns = (/** @type {QuantityRow} */ row, /** @type {Parameters<typeof findMatchedArm>[2]} */ options) =>
+    runs.map(run => measureRun(run, { row, arm: findMatchedArm(run, reference, options) }))
   const armLines = arms.flatMap(arm =>
     FOLLOWED.filter(row => row.compared?.kinds.includes(arm.load.kind)).map(row => ({
       label: renderMatchedArm({ arm, varied }),
@@ -136,20 +154,21 @@ function createLines(runs, reference) {
       group: createGroupKey(arm),
       isControl: false,
       arm,
-      values: runs.map(run => measureRun(run, { row, arm: findArm(run, reference, { arm, list: listComparedArms }) })),
+      values: measureRuns(row, { arm, list: listComparedArms }),
     })),
   )
-  const baselines = listBaselines(reference).filter(baseline => arms.some(arm => isAlike(baseline, arm, CONTROL_AXES)))
-  const baselineLines = baselines.map(arm => ({
-    label: 'none (the applications)',
-    quantity: CONTROL.name,
-    isControl: true,
-    arm,
-    group: createGroupKey(/** @type {Arm} */ (arms.find(other => isAlike(arm, other, CONTROL_AXES)))),
-    values: runs.map(run =>
-      measureRun(run, { row: CONTROL, arm: findArm(run, reference, { arm, list: listBaselines }) }),
-    ),
-  }))
+  const baselineLines = listBaselines(reference).flatMap(baseline => {
+    const drawnWith = arms.find(arm => areAlikeOn(baseline, arm, APPLICATION_CPU_AXES))
+    if (drawnWith === undefined) return []
+    return {
+      label: 'none (the applications)',
+      quantity: APPLICATION_CPU.name,
+      isControl: true,
+      arm: baseline,
+      group: createGroupKey(drawnWith),
+      values: measureRuns(APPLICATION_CPU, { arm: baseline, list: listBaselines }),
+    }
+  })
   return [...armLines, ...baselineLines]
 }
 
@@ -160,15 +179,15 @@ function createLines(runs, reference) {
  * @param {{ arm: Arm, list: (run: ReadRun) => Arm[] }} options list: lists the candidates of a run
  * @returns {Arm | undefined} undefined: no arm matches
  */
-function findArm(run, reference, { arm, list }) {
+function findMatchedArm(run, reference, { arm, list }) {
   return matchArms({ old: list(run), next: list(reference) }).matches.find(match => match.next === arm)?.old
 }
 
 /**
  * Summarises a quantity of an arm over the rounds of a run, without the trials that were taken from other runs.
  * @param {ReadRun} run
- * @param {{ row: QuantityRow, arm?: Arm }} options arm: absent: the run does not have it, and the result no value
- * @returns {Quantity & { rounds: number }} rounds: how many have a value
+ * @param {{ row: QuantityRow, arm?: Arm }} options arm: absent: the run does not have it, and no round has a value
+ * @returns {Quantity & { rounds: number }} rounds: those with a value
  */
 function measureRun({ manifest, records }, { row, arm }) {
   const counted = records.filter(r => r.trial.arm.id === arm?.id && r.takenFrom === undefined)
@@ -184,8 +203,11 @@ function measureRun({ manifest, records }, { row, arm }) {
  */
 function countUnmatchedArms(runs, reference) {
   const labels = runs.flatMap(run => {
-    const { left } = matchArms({ old: listComparedArms(run), next: listComparedArms(reference) })
-    return left.old.map(arm => renderMatchedArm({ arm, varied: listVariedAxes([...listComparedArms(reference), arm]) }))
+    const { unmatched } = matchArms({ old: listComparedArms(run), next: listComparedArms(reference) })
+    return unmatched.old.map(arm => {
+      const varied = listVariedAxes([...listComparedArms(reference), arm])
+      return renderMatchedArm({ arm, varied })
+    })
   })
   return [...new Set(labels)].map(arm => ({ arm, runs: labels.filter(label => label === arm).length }))
 }

@@ -2,60 +2,71 @@ import { renderNounCount } from '../lib/units.js'
 import { AXES, AXIS_NAMES, renderArmName, renderAxes } from '../model/arms.js'
 import { renderRequest } from '../model/requests.js'
 
-/** The pairs of arms of two runs, and why others have no partner. Pure. */
+/** Pairs the arms of two runs, and renders why others have no partner. Pure. */
 /** @import { Arm, AxisName } from '../model/types.ts' */
 
 /**
- * @typedef {{ arm: string, differing: string[], isInterleaved?: true }} Refusal what was not compared, and why
+ * @typedef {{ arm: string, differing: string[], isInterleaved?: true }} Refusal an arm that was not compared, and why
  * @typedef {{ old: Arm, next: Arm }} Match
  */
 
 /**
- * A fact of an arm, or of a run. of: the value that is compared; render: the value for readers, if it differs.
+ * A fact of an arm, or of a run.
  * @template Side
- * @typedef {{ label: string, of: (side: Side) => unknown, render?: (side: Side) => unknown }} Fact
+ * @typedef {object} Fact
+ * @property {string} label
+ * @property {(side: Side) => unknown} read reads the value that is compared
+ * @property {(side: Side) => unknown} [render] renders the value for readers; absent: they get the compared one
  */
 
-/** Facts that two arms must share to be compared: their place. @type {Fact<Arm>[]} */
+/** Two arms must share these facts, their place, to be compared. @type {Fact<Arm>[]} */
 const PLACE = [
-  { label: 'load', of: ({ load: { kind } }) => (kind === 'idle' ? 'none' : `${kind} loop`) },
+  { label: 'load', read: ({ load: { kind } }) => (kind === 'idle' ? 'none' : `${kind} loop`) },
   ...AXIS_NAMES.filter(name => name !== 'burstSeconds').map(name => ({
     label: AXES[name].label,
-    of: AXES[name].of,
-    render: (/** @type {Arm} */ arm) => renderAxisValue(name, AXES[name].of(arm)),
+    read: AXES[name].readValue,
+    render: (/** @type {Arm} */ arm) => renderAxisValue(name, AXES[name].readValue(arm)),
   })),
   {
     label: 'burst',
-    of: ({ load: { burst } }) =>
+    read: ({ load: { burst } }) =>
       burst ? `${burst.factor} times the rate for ${burst.seconds} s after ${burst.beginsSeconds} s` : 'none',
   },
-  { label: 'request', of: ({ load }) => (load.ownRequest ? renderRequest(load) : "the kit's") },
-  { label: 'turn', of: ({ load: { sliceMs } }) => (sliceMs === undefined ? 'none' : `${sliceMs} ms`) },
-  { label: 'window', of: ({ load }) => `${load.windowSeconds} s` },
-  { label: 'client', of: ({ load }) => (load.hasCertificate ? 'mTLS' : 'plaintext') },
+  { label: 'request', read: ({ load }) => (load.ownRequest ? renderRequest(load) : "the kit's") },
+  { label: 'turn', read: ({ load: { sliceMs } }) => (sliceMs === undefined ? 'none' : `${sliceMs} ms`) },
+  { label: 'window', read: ({ load }) => `${load.windowSeconds} s` },
+  { label: 'client', read: ({ load }) => (load.hasCertificate ? 'mTLS' : 'plaintext') },
 ]
 
 /**
- * Pairs arms with the same place (PLACE) by name, and the others by plane if either side has one arm of the plane there.
+ * Pairs arms of the same place (PLACE): first by name, then by plane, if each side has only one arm of the plane left there.
  * @param {{ old: Arm[], next: Arm[] }} arms
- * @returns {{ matches: Match[], left: { old: Arm[], next: Arm[] } }} matches: in the order of `next`; left: arms without a
- *   partner
+ * @returns {{ matches: Match[], unmatched: { old: Arm[], next: Arm[] } }} matches: in the order of `next`; unmatched: arms
+ *   without a partner
  */
 export function matchArms({ old, next }) {
-  const listArmsInPlace = (/** @type {Arm[]} */ arms, /** @type {Arm} */ arm) =>
-    arms.filter(other => PLACE.every(({ of: findFact }) => findFact(other) === findFact(arm)))
   const byName = next.flatMap(arm => {
-    const namesake = listArmsInPlace(old, arm).find(other => renderArmName(other) === renderArmName(arm))
+    const namesake = old.find(other => isInSamePlace(other, arm) && renderArmName(other) === renderArmName(arm))
     return namesake ? [{ old: namesake, next: arm }] : []
   })
-  const unpaired = listUnmatched({ old, next }, byName)
-  const byPlane = unpaired.next.flatMap(arm => {
-    const [counterpart, ...others] = listArmsInPlace(unpaired.old, arm).filter(other => other.plane === arm.plane)
-    const rivals = listArmsInPlace(unpaired.next, arm).filter(other => other.plane === arm.plane)
-    return counterpart && others.length === 0 && rivals.length === 1 ? [{ old: counterpart, next: arm }] : []
+  const unnamed = listUnmatched({ old, next }, byName)
+  const byPlane = unnamed.next.flatMap(arm => {
+    const isCounterpart = (/** @type {Arm} */ other) => isInSamePlace(other, arm) && other.plane === arm.plane
+    const counterparts = unnamed.old.filter(isCounterpart)
+    const rivals = unnamed.next.filter(isCounterpart)
+    return counterparts.length === 1 && rivals.length === 1 ? [{ old: counterparts[0], next: arm }] : []
   })
   const matches = [...byName, ...byPlane].sort((x, y) => next.indexOf(x.next) - next.indexOf(y.next))
-  return { matches, left: listUnmatched(unpaired, byPlane) }
+  return { matches, unmatched: listUnmatched(unnamed, byPlane) }
+}
+
+/**
+ * Says whether two arms share all facts of PLACE.
+ * @param {Arm} a
+ * @param {Arm} b
+ */
+function isInSamePlace(a, b) {
+  return PLACE.every(({ read }) => read(a) === read(b))
 }
 
 /**
@@ -74,14 +85,14 @@ function listUnmatched({ old, next }, matches) {
 /**
  * Lists how each arm without a partner differs from the nearest arm of its plane in the other run. An old arm that is the
  * nearest one of a new arm has no refusal of its own.
- * @param {{ old: Arm[], next: Arm[] }} left
+ * @param {{ old: Arm[], next: Arm[] }} unmatched
  * @param {AxisName[]} varied axes, for the names of arms
  * @returns {Refusal[]} new arms first; []: every arm has a partner
  */
 export function listRefusals({ old, next }, varied) {
   const newSides = next.map(arm => ({ arm, old: findNearestArm(arm, old), next: arm }))
   const oldSides = old
-    .filter(arm => !newSides.some(r => r.old === arm))
+    .filter(arm => !newSides.some(sides => sides.old === arm))
     .map(arm => ({ arm, old: arm, next: findNearestArm(arm, next) }))
   return [...newSides, ...oldSides].map(({ arm, ...sides }) => ({
     arm: renderMatchedArm({ arm, varied }),
@@ -91,37 +102,38 @@ export function listRefusals({ old, next }, varied) {
 }
 
 /**
- * Finds the arm of the same plane that differs in the fewest facts; another name counts as half a fact.
+ * Finds the arm of the same plane that differs in the fewest facts of PLACE. Another name counts as half a fact.
  * @param {Arm} arm
  * @param {Arm[]} others
  * @returns {Arm | undefined} undefined: there is no arm of the plane
  */
 function findNearestArm(arm, others) {
-  const countDifferences = (/** @type {Arm} */ other) =>
-    PLACE.filter(({ of: findFact }) => findFact(other) !== findFact(arm)).length +
-    (renderArmName(other) === renderArmName(arm) ? 0 : 0.5)
+  const countDifferences = (/** @type {Arm} */ other) => {
+    const isRenamed = renderArmName(other) !== renderArmName(arm)
+    return PLACE.filter(({ read }) => read(other) !== read(arm)).length + (isRenamed ? 0.5 : 0)
+  }
   return others.filter(other => other.plane === arm.plane).sort((x, y) => countDifferences(x) - countDifferences(y))[0]
 }
 
 /**
- * Renders the facts in which two arms differ, else their names. Without one side it renders in which run the arm is missing.
+ * Renders the facts in which two arms differ, else their names. If one side is missing, it renders which run lacks the arm.
  * @param {{ old?: Arm, next?: Arm }} sides
- * @returns {string[]}
+ * @returns {string[]} a line for each fact
  */
 function renderDifferences({ old, next }) {
   if (!old || !next) return [`not in the ${old ? 'new' : 'old'} run`]
-  const differing = PLACE.flatMap(fact => renderFact(fact, { old, next }))
-  return differing.length > 0 ? differing : renderFact({ label: 'plane', of: renderArmName }, { old, next })
+  const differing = PLACE.flatMap(fact => renderFactDifference(fact, { old, next }))
+  return differing.length > 0 ? differing : renderFactDifference({ label: 'plane', read: renderArmName }, { old, next })
 }
 
 /**
- * Renders an arm as `pipy at 0.5 cores`, with both names if the partner has another, and with the values of the varied axes.
+ * Renders an arm as `pipy at 0.5 cores`, with both names if the partner has another, and with its values on the varied axes.
  * @param {{ arm: Arm, varied: AxisName[], partner?: Arm }} options
  * @returns {string}
  */
 export function renderMatchedArm({ arm, varied, partner = arm }) {
   const names = [...new Set([renderArmName(arm), renderArmName(partner)])].join(' and ')
-  const others = varied.filter(name => name !== 'cpuLimitCores' && AXES[name].of(arm) !== null)
+  const others = varied.filter(name => name !== 'cpuLimitCores' && AXES[name].readValue(arm) !== null)
   return [
     arm.cpuLimitCores === null ? names : `${names} at ${renderNounCount(arm.cpuLimitCores, 'core')}`,
     ...others.map(name => renderAxes(arm, [name])),
@@ -131,7 +143,7 @@ export function renderMatchedArm({ arm, varied, partner = arm }) {
 /**
  * Renders a value of an axis without the label of the axis, which stands before it.
  * @param {AxisName} name
- * @param {any} value
+ * @param {any} value null: the arm has none
  * @returns {string}
  */
 function renderAxisValue(name, value) {
@@ -142,14 +154,14 @@ function renderAxisValue(name, value) {
 }
 
 /**
- * Renders a fact in which two sides differ, as `label: x in old, y in new`.
+ * Renders a fact in which two sides differ, as `label: x in old, y in new`. A value that one side lacks is `unknown`.
  * @template Side
  * @param {Fact<Side>} fact
  * @param {{ old: Side, next: Side }} sides
  * @returns {string[]} one line; []: both sides share the fact, or neither has it
  */
-export function renderFact({ label, of: findFact, render = findFact }, { old, next }) {
-  const isSame = (findFact(old) ?? 'unknown') === (findFact(next) ?? 'unknown')
+export function renderFactDifference({ label, read, render = read }, { old, next }) {
+  const isSame = (read(old) ?? 'unknown') === (read(next) ?? 'unknown')
   return isSame ? [] : [renderBothValues({ label, old: render(old) ?? 'unknown', next: render(next) ?? 'unknown' })]
 }
 

@@ -1,82 +1,87 @@
 import { listAnswerBytes } from '../judge/record/measures.js'
 import { renderArmName } from '../model/arms.js'
 import { findGenerator, findRecordedScripts } from '../model/tools.js'
-import { renderBothValues, renderFact } from './match-arms.js'
+import { renderBothValues, renderFactDifference } from './match-arms.js'
 
 /**
- * Facts that two runs must share to be compared, and others. Pure.
+ * Lists the facts in which two runs differ: those that they must share to be compared, and others. Pure.
  * @import { Fact, Match } from './match-arms.js'
  */
 /** @import { Arm, Manifest, Tool, TrialRecord } from '../model/types.ts' */
 
 /** @typedef {{ manifest: Manifest, records: TrialRecord[] }} RecordedRun */
 
-/** Facts that two runs must share for any of their numbers to be comparable. @type {Fact<Manifest>[]} */
+/** Two runs must share these facts for any of their numbers to be comparable. @type {Fact<Manifest>[]} */
 const SHARED = [
-  { label: 'schema version', of: m => m.schemaVersion },
-  { label: 'method version', of: m => m.methodVersion },
-  { label: 'traffic policy', of: m => m.settings.trafficPolicy },
+  { label: 'schema version', read: m => m.schemaVersion },
+  { label: 'method version', read: m => m.methodVersion },
+  { label: 'traffic policy', read: m => m.settings.trafficPolicy },
   // The applications share the CPUs with the sidecars.
-  { label: 'applications', of: m => m.settings.app },
+  { label: 'applications', read: m => m.settings.app },
   // The load generator beside a sidecar adds to its cost.
-  { label: 'load generator', of: findGenerator },
-  { label: 'the load came from', of: m => (m.machine.loadHost ? 'another machine' : 'the machine of the services') },
+  { label: 'load generator', read: findGenerator },
+  { label: 'the load came from', read: m => (m.machine.loadHost ? 'another machine' : 'the machine of the services') },
   // Scripts decide what is counted, and what a request costs beside the sidecars.
-  { label: 'scripts of the load', of: m => renderChecksum(m, 'generator') },
-  { label: 'scripts of the applications', of: m => renderChecksum(m, 'application') },
+  { label: 'scripts of the load', read: m => renderScriptsChecksum(m, 'generator') },
+  { label: 'scripts of the applications', read: m => renderScriptsChecksum(m, 'application') },
 ]
 
-/** Facts by which a run is comparable with no other (isAlone). @type {(Fact<Manifest> & { isAlone: (value: any) => boolean, why: string })[]} */
-const ALONE = [
+/**
+ * A fact with values (isAlone) that make a run comparable with no other.
+ * @typedef {Fact<Manifest> & { isAlone: (value: any) => boolean, why: string }} IsolatingFact
+ */
+
+/** @type {IsolatingFact[]} */
+const ISOLATING = [
   {
     label: 'profile',
-    of: m => m.settings.profile,
-    isAlone: v => v === 'smoke',
+    read: m => m.settings.profile,
+    isAlone: profile => profile === 'smoke',
     why: 'smoke is comparable with nothing',
   },
   {
     label: 'search',
-    of: m => m.search?.kind ?? 'none',
+    read: m => m.search?.kind ?? 'none',
     isAlone: kind => kind !== 'none',
     why: 'a search has no rounds to compare',
   },
 ]
 
-/** Facts of the machine that runs of one history share; they may come from several machines of a kind. @type {Fact<Manifest>[]} */
+/** The runs of one history share these facts, though they may come from several machines of a kind. @type {Fact<Manifest>[]} */
 const MACHINE = [
-  { label: 'CPUs of their own', of: m => (m.settings.isPinned ? 'wanted' : 'not wanted') },
-  { label: 'target', of: m => m.target },
-  { label: 'CPU model', of: m => m.machine.cpuModel },
-  { label: 'CPUs', of: m => m.machine.cpus },
+  { label: 'CPUs of their own', read: m => (m.settings.isPinned ? 'wanted' : 'not wanted') },
+  { label: 'target', read: m => m.target },
+  { label: 'CPU model', read: m => m.machine.cpuModel },
+  { label: 'CPUs', read: m => m.machine.cpus },
   {
     label: 'machine of the load',
-    of: ({ machine: { loadHost } }) => loadHost && `${loadHost.host} (${loadHost.cpuModel})`,
+    read: ({ machine: { loadHost } }) => loadHost && `${loadHost.host} (${loadHost.cpuModel})`,
   },
-  { label: 'governor', of: m => m.machine.governor },
-  { label: 'cgroup version', of: m => m.machine.cgroupVersion },
+  { label: 'governor', read: m => m.machine.governor },
+  { label: 'cgroup version', read: m => m.machine.cgroupVersion },
 ]
 
-/** Facts that change on a machine over time. @type {Fact<Manifest>[]} */
+/** These facts change on a machine over time. @type {Fact<Manifest>[]} */
 const CHANGING = [
-  { label: 'kernel', of: m => m.machine.kernel },
+  { label: 'kernel', read: m => m.machine.kernel },
   {
     label: 'kit',
-    of: ({ kit }) => `${kit.version} ${kit.sha256}`,
+    read: ({ kit }) => `${kit.version} ${kit.sha256}`,
     // Every commit has another name, whether it changes the kit or not.
     render: ({ kit }) => [kit.version, kit.git, kit.sha256.slice(0, 12)].filter(Boolean).join(' '),
   },
 ]
 
-/** Facts that may differ; a difference becomes a warning. @type {Fact<Manifest>[]} */
-const SAID = [
-  { label: 'experiment', of: m => m.run.experiment },
-  { label: 'set aside', of: m => listRelaxedGates(m).sort().join(' and ') || 'nothing' },
+/** These facts may differ; a difference becomes a warning. @type {Fact<Manifest>[]} */
+const WARNED = [
+  { label: 'experiment', read: m => m.run.experiment },
+  { label: 'set aside', read: m => listRelaxedGates(m).sort().join(' and ') || 'nothing' },
   ...MACHINE,
-  { label: 'node', of: m => m.machine.node },
-  { label: 'bytes of memory', of: m => m.machine.memoryBytes },
-  // The memory of a process depends on it, and a little of its CPU.
-  { label: 'transparent huge pages', of: m => m.machine.transparentHugePages },
-  { label: 'boot id', of: m => m.machine.bootId },
+  { label: 'node', read: m => m.machine.node },
+  { label: 'bytes of memory', read: m => m.machine.memoryBytes },
+  // The memory of a process depends on them, and a little of its CPU.
+  { label: 'transparent huge pages', read: m => m.machine.transparentHugePages },
+  { label: 'boot id', read: m => m.machine.bootId },
   ...CHANGING,
 ]
 
@@ -86,11 +91,11 @@ const SAID = [
  * @returns {string[]} []: some may be comparable
  */
 export function listIncomparableReasons({ old, next }) {
-  const alone = ALONE.flatMap(({ label, of: findFact, isAlone, why }) => {
-    const sides = { old: findFact(old), next: findFact(next) }
+  const isolating = ISOLATING.flatMap(({ label, read, isAlone, why }) => {
+    const sides = { old: read(old), next: read(next) }
     return Object.values(sides).some(isAlone) ? [`${renderBothValues({ label, ...sides })}: ${why}`] : []
   })
-  return [...SHARED.flatMap(fact => renderFact(fact, { old, next })), ...alone]
+  return [...SHARED.flatMap(fact => renderFactDifference(fact, { old, next })), ...isolating]
 }
 
 /**
@@ -99,21 +104,21 @@ export function listIncomparableReasons({ old, next }) {
  * @returns {string[]} []: the machines are of one kind
  */
 export function listMachineDifferences(manifests) {
-  return MACHINE.flatMap(fact => renderFact(fact, manifests))
+  return MACHINE.flatMap(fact => renderFactDifference(fact, manifests))
 }
 
 /**
  * Lists the facts of a run that may change over time, with its tools and with the scripts of arms that have some.
  * @param {Manifest} manifest
  * @param {{ name: string, arm: Arm }[]} arms name: that of the contender, for the label
- * @returns {{ label: string, value: string, text: string }[]} value: is compared; text: for readers
+ * @returns {{ label: string, value: string, text: string }[]} value: is compared; text: for readers; `unknown`: it was not recorded
  */
 export function listChangingFacts(manifest, arms) {
   const createFact = (/** @type {string} */ label, /** @type {string} */ value) => ({ label, value, text: value })
   return [
-    ...CHANGING.map(({ label, of: findFact, render = findFact }) => ({
+    ...CHANGING.map(({ label, read, render = read }) => ({
       label,
-      value: `${findFact(manifest) ?? 'unknown'}`,
+      value: `${read(manifest) ?? 'unknown'}`,
       text: `${render(manifest) ?? 'unknown'}`,
     })),
     ...Object.entries(manifest.tools).map(([name, tool]) => createFact(name, renderTool(tool))),
@@ -129,28 +134,35 @@ export function listChangingFacts(manifest, arms) {
  * @param {{ old: RecordedRun, next: RecordedRun }} runs
  * @returns {string[]} []: there are none
  */
-export function listWarnings({ old, next }) {
-  const [x, y] = [old.manifest, next.manifest]
+export function listRunWarnings({ old, next }) {
+  const manifests = { old: old.manifest, next: next.manifest }
+  const rounds = renderFactDifference({ label: 'rounds', read: findLastRound }, { old, next })
+  const leastRounds = Math.min(findLastRound(old), findLastRound(next))
   return [
-    ...SAID.flatMap(fact => renderFact(fact, { old: x, next: y })),
-    ...Object.keys(y.tools)
-      .filter(name => Object.hasOwn(x.tools, name))
-      .flatMap(label => {
-        // Either the version differs, or, with one version, the checksum of the program.
-        const tools = { old: x.tools[label], next: y.tools[label] }
-        const isSame = tools.old.version === tools.next.version
-        return renderFact({ label, of: isSame ? renderTool : tool => tool.version }, tools)
-      }),
-    ...renderFact({ label: 'rounds', of: countRounds }, { old, next }).map(
-      words => `${words}: the first ${Math.min(countRounds(old), countRounds(next))} are compared`,
-    ),
+    ...WARNED.flatMap(fact => renderFactDifference(fact, manifests)),
+    ...renderToolDifferences(manifests),
+    ...rounds.map(words => `${words}: the first ${leastRounds} are compared`),
   ]
 }
 
 /**
- * Renders the changed scripts of matched arms, and variants with other names and the same scripts.
+ * Renders the tools that both runs have, and whose versions differ or, with one version, whose checksums.
+ * @param {{ old: Manifest, next: Manifest }} manifests
+ * @returns {string[]} []: they are the same
+ */
+function renderToolDifferences({ old, next }) {
+  const sharedNames = Object.keys(next.tools).filter(name => Object.hasOwn(old.tools, name))
+  return sharedNames.flatMap(label => {
+    const tools = { old: old.tools[label], next: next.tools[label] }
+    const isSameVersion = tools.old.version === tools.next.version
+    return renderFactDifference({ label, read: isSameVersion ? renderTool : tool => tool.version }, tools)
+  })
+}
+
+/**
+ * Renders the scripts of matched arms that changed, and those that are the same under the names of two variants.
  * @param {{ old: Manifest, next: Manifest, matches: Match[] }} options
- * @returns {string[]} []: nothing changed, or a run recorded no scripts
+ * @returns {string[]} each line once; []: nothing changed, or a run recorded no scripts
  */
 export function renderScriptChanges({ old, next, matches }) {
   const lines = matches.flatMap(match => {
@@ -159,8 +171,8 @@ export function renderScriptChanges({ old, next, matches }) {
     if (!oldScripts || !newScripts) return []
     const label = `scripts of ${[...new Set([renderArmName(match.old), renderArmName(match.next)])].join(' and ')}`
     if (oldScripts.sha256 !== newScripts.sha256)
-      return renderFact(
-        { label, of: ({ sha256 }) => abbreviateChecksum(sha256) },
+      return renderFactDifference(
+        { label, read: ({ sha256 }) => abbreviateChecksum(sha256) },
         { old: oldScripts, next: newScripts },
       )
     return match.old.variant === match.next.variant
@@ -174,14 +186,14 @@ export function renderScriptChanges({ old, next, matches }) {
  * Renders the matched arms whose answers to the request of a pipeline changed their size, which changes the work.
  * @param {Match[]} matches
  * @param {{ old: RecordedRun, next: RecordedRun }} runs
- * @returns {string[]} []: no size changed, or a run recorded none
+ * @returns {string[]} each line once; []: no size changed, or a run recorded none
  */
 export function renderAnswerChanges(matches, runs) {
   const lines = matches.flatMap(match => {
     const [old, next] = [renderAnswerBytes(runs.old, match.old), renderAnswerBytes(runs.next, match.next)]
     if (old === '' || next === '') return []
-    return renderFact(
-      { label: `bytes of an answer to ${renderArmName(match.next)}`, of: bytes => bytes },
+    return renderFactDifference(
+      { label: `bytes of an answer to ${renderArmName(match.next)}`, read: bytes => bytes },
       { old, next },
     )
   })
@@ -198,12 +210,12 @@ const renderAnswerBytes = ({ records }, { id }) =>
   listAnswerBytes(records.filter(({ trial }) => trial.arm.id === id)).join(' or ')
 
 /**
- * Renders the checksum of a role's scripts, abbreviated.
+ * Renders the abbreviated checksum of a role's scripts.
  * @param {Manifest} manifest
  * @param {'generator' | 'application'} role
  * @returns {string | undefined} undefined: none was recorded
  */
-function renderChecksum(manifest, role) {
+function renderScriptsChecksum(manifest, role) {
   const scripts = findRecordedScripts(manifest, { role, plane: null, variant: null })
   return scripts && abbreviateChecksum(scripts.sha256)
 }
@@ -218,11 +230,11 @@ function abbreviateChecksum(sha256) {
 }
 
 /**
- * Finds the number of the last round of which a run has records. If the run was cut short, fewer than planned have some.
- * @param {RecordedRun} run
- * @returns {number} 0: it has no records
+ * Finds the number of the last round that has a record. A run that was cut short has fewer than planned.
+ * @param {Pick<RecordedRun, 'records'>} run
+ * @returns {number} from 1; 0: it has no records
  */
-export function countRounds({ records }) {
+export function findLastRound({ records }) {
   return Math.max(0, ...records.map(r => r.trial.round))
 }
 
@@ -236,9 +248,9 @@ export function listRelaxedGates({ settings }) {
 }
 
 /**
- * Renders the version and the abbreviated checksum of a tool.
+ * Renders the version and the abbreviated checksum of a tool: `1.5 (sha256 0123456789ab)`.
  * @param {Tool} tool
- * @returns {string}
+ * @returns {string} `unknown` instead of a checksum that the tool does not have
  */
 function renderTool({ version, sha256 }) {
   // The programs of an image have no checksum of their own.

@@ -1,6 +1,6 @@
 import { countDroppedRequests } from '../judge/gates/load.js'
 import { measureRound, nestQuantities, QUANTITIES } from '../judge/quantities.js'
-import { findLeftOutArms } from '../judge/record/deaths.js'
+import { listLeftOutArms } from '../judge/record/deaths.js'
 import {
   countGoodUses,
   groupByRound,
@@ -15,10 +15,10 @@ import { summariseSequence, summariseValues } from '../lib/stats.js'
 import { AXES, createGroupKey, isBaselineOf, renderArmName } from '../model/arms.js'
 import { listComparisons } from '../model/results.js'
 import { SCHEMA_VERSION } from '../model/versions.js'
-import { findDisparities, listUnequalRows, listWrongRows } from '../parity/verdict/rows.js'
+import { listPairDisparities, listWrongRows, renderUnequalRows } from '../parity/verdict/rows.js'
 import { compareArms, countSummarisedRounds, isCutShort } from './compare.js'
-import { computeBands } from './conditions.js'
 import { fitCpuLines, fitSlopes } from './fits.js'
+import { computeRatioRanges } from './ratio-ranges.js'
 import { testThreshold } from './thresholds.js'
 import { computePrecision } from './verdict.js'
 
@@ -28,34 +28,37 @@ import { computePrecision } from './verdict.js'
  * @import { Sections } from '../kinds/sections.js'
  */
 
-const AGAINST = /** @type {const} */ (['baseline', 'unchanged', 'unconfigured', 'kept'])
+/** An arm is held against the arms of these names. */
+const REFERENCES = /** @type {const} */ (['baseline', 'unchanged', 'unconfigured', 'kept'])
 // A sidecar keeps memory of requests if that grows by a byte a request in two windows, and in half of them.
 const GROWTH_LEAST_BYTES = 1
 const GROWING_LEAST = 2
 const GROWING_SHARE = 1 / 2
-/** @typedef {typeof AGAINST[number]} Against the arms that an arm is held against */
 
 /**
  * Computes every number of a report from the records of a run. Kinds of trials without rounds are summarised over the arms that
  * were tried, and are not compared.
  * @param {{ manifest: Manifest, records: TrialRecord[] }} run
  * @returns {Summary} results: one for each kind of trials with arms
+ * @throws {UsageError} for a threshold that does not fit the run; {BenchError} for a kind of trials that this version of the kit does
+ *   not have
  */
 export function summarise({ manifest, records }) {
   const { rounds, run, settings, parity, precision } = manifest
-  const kinds = [...groupBy(manifest.arms, findSections)].map(([sections, planned]) => {
-    const arms = sections.hasRounds === false ? listTriedArms(records) : planned
+  const triedArms = listTriedArms(records)
+  const kinds = [...groupBy(manifest.arms, findSections)].map(([sections, plannedArms]) => {
+    const hasRounds = sections.hasRounds !== false
     return {
       sections,
-      arms,
-      compare: createArmComparison({ manifest, arms: sections.hasRounds === false ? [] : arms, records }),
+      arms: hasRounds ? plannedArms : triedArms,
+      compare: createArmComparison({ manifest, arms: hasRounds ? plannedArms : [], records }),
     }
   })
   const results = kinds
     .filter(({ arms }) => arms.length > 0)
     .map(({ compare, ...kind }) => createResult({ ...kind, comparisons: compare(), manifest, records }))
   const comparisons = listComparisons({ results })
-  const leftOut = precision ? findLeftOutArms(records) : new Set()
+  const leftOut = precision ? listLeftOutArms(records) : new Set()
   const goingComparisons = leftOut.size > 0 ? kinds.flatMap(({ compare }) => compare(leftOut)) : comparisons
   return {
     schemaVersion: SCHEMA_VERSION,
@@ -67,11 +70,11 @@ export function summarise({ manifest, records }) {
     parity,
     ...(manifest.deployed && { deployed: manifest.deployed }),
     ...(isCutShort(manifest) && { isCutShort: true }),
-    carries: computeBands(comparisons),
+    carries: computeRatioRanges(comparisons),
     thresholds: manifest.thresholds.flatMap(expression =>
       testThreshold(expression, {
         arms: kinds.flatMap(({ arms }) => arms),
-        tried: listTriedArms(records),
+        tried: triedArms,
         notMeasured: manifest.notMeasured,
         comparisons,
       }),
@@ -86,7 +89,7 @@ export function summarise({ manifest, records }) {
 /**
  * Lists the arms that have records, each once.
  * @param {TrialRecord[]} records
- * @returns {Arm[]}
+ * @returns {Arm[]} []: there are no records
  */
 function listTriedArms(records) {
   return uniqueBy(
@@ -118,16 +121,16 @@ function createArmComparison({ manifest, arms, records }) {
       contrasts: settings.shows.contrasts,
       ...(precision && { precision: precision.width }),
       isCutShort: isCutShort(manifest),
-      findDisparities: (a, b) => findDisparities(judge(a, b)),
-      findUnequal: (a, b) => listUnequalRows(judge(a, b)),
-      findWrong: (a, b) => listWrongRows({ judged: [a, b].map(arm => ({ arm, rows: parity })), relaxed }),
+      listDisparities: (a, b) => listPairDisparities(judge(a, b)),
+      renderUnequal: (a, b) => renderUnequalRows(judge(a, b)),
+      listWrong: (a, b) => listWrongRows({ judged: [a, b].map(arm => ({ arm, rows: parity })), relaxed }),
     })
 }
 
 /**
- * Computes the result of one kind of trials.
+ * Creates the result of one kind of trials.
  * @param {{ sections: Sections, arms: Arm[], comparisons: Comparison[], manifest: Manifest, records: TrialRecord[] }} options
- * @returns {Result} lines, slopes: [] if the experiment does not show them
+ * @returns {Result} lines, slopes: [] if the experiment does not show them, or none can be fitted
  */
 function createResult({ sections, arms, comparisons, manifest, records }) {
   const { shows } = manifest.settings
@@ -151,26 +154,11 @@ function createResult({ sections, arms, comparisons, manifest, records }) {
 function summariseArm({ arm, arms, byArm, manifest }) {
   const records = byArm[arm.id]
   const count = (/** @type {string} */ outcome) => records.filter(r => r.outcome === outcome).length
-  const planned = arm.rounds ?? manifest.rounds
-  const { rounds: roundsRun, isSequence } = countSummarisedRounds({
-    planned,
-    records,
-    isCutShort: isCutShort(manifest),
-  })
-  const splitArmRounds = (/** @type {Arm | undefined} */ other) =>
-    other && other !== arm ? groupByRound(byArm[other.id], roundsRun) : []
-  const rounds = {
-    summarise: manifest.precision || isSequence ? summariseSequence : summariseValues,
-    arm: groupByRound(records, roundsRun),
-    baseline: splitArmRounds(arms.find(other => isBaselineOf(other, arm))),
-    unchanged: splitArmRounds(arms.find(other => isWithout('changesPerMinute', other, arm))),
-    unconfigured: splitArmRounds(arms.find(other => isWithout('configuredServices', other, arm))),
-    kept: splitArmRounds(arms.find(other => isWithout('connections', other, arm))),
-  }
-  const services = new Map(
-    records.flatMap(r => listSidecars(r).flatMap(p => (p.batchOf === undefined ? [[p.service, p]] : []))),
-  )
-  const sidecars = [...services].map(([service, { copyOf, pods }]) => ({
+  const rounds = splitRounds({ arm, arms, byArm, manifest })
+  const countedRecords = rounds.arm.flatMap(trials => listCountedTrials(trials, countGoodUses))
+  const singleSidecars = records.flatMap(record => listSidecars(record).filter(({ batchOf }) => batchOf === undefined))
+  const sidecarByService = new Map(singleSidecars.map(sidecar => [sidecar.service, sidecar]))
+  const sidecars = [...sidecarByService].map(([service, { copyOf, pods }]) => ({
     service,
     copyOf,
     ...(pods && { pods: pods.length }),
@@ -184,9 +172,7 @@ function summariseArm({ arm, arms, byArm, manifest }) {
     trials: { completed: count('completed'), failed: count('failed'), invalid: count('invalid') },
     spoiled: countSpoiledTrials(records),
     ...findGrowingSidecars(records),
-    boundBy: findMostFrequent(
-      rounds.arm.flatMap(trials => listCountedTrials(trials, countGoodUses)).flatMap(r => r.boundBy ?? []),
-    ),
+    boundBy: findMostFrequent(countedRecords.flatMap(record => record.boundBy ?? [])),
     responseTimeMs: null,
     latencyMs: null,
     addedLatencyMs: null,
@@ -194,6 +180,33 @@ function summariseArm({ arm, arms, byArm, manifest }) {
     ...nestQuantities(armQuantities, arm.load),
     sidecars: sidecars.map(({ quantities, ...sidecar }) => ({ ...sidecar, ...nestQuantities(quantities, arm.load) })),
   })
+}
+
+/**
+ * The rounds of an arm and of the arms that it is held against, and the function that summarises values of rounds.
+ * @typedef {Record<'arm' | typeof REFERENCES[number], TrialRecord[][]> & { summarise: typeof summariseValues }} Rounds
+ */
+
+/**
+ * Splits the records of an arm, and of the arms that it is held against, by round. If the run was cut short, only rounds with records
+ * count.
+ * @param {{ arm: Arm, arms: Arm[], byArm: Record<string, TrialRecord[]>, manifest: Manifest }} options
+ * @returns {Rounds} []: the run has no such arm, or it is the arm itself
+ */
+function splitRounds({ arm, arms, byArm, manifest }) {
+  const records = byArm[arm.id]
+  const planned = arm.rounds ?? manifest.rounds
+  const counted = countSummarisedRounds({ planned, records, isCutShort: isCutShort(manifest) })
+  const splitArm = (/** @type {Arm | undefined} */ other) =>
+    other && other !== arm ? groupByRound(byArm[other.id], counted.rounds) : []
+  return {
+    summarise: manifest.precision || counted.isSequence ? summariseSequence : summariseValues,
+    arm: groupByRound(records, counted.rounds),
+    baseline: splitArm(arms.find(other => isBaselineOf(other, arm))),
+    unchanged: splitArm(arms.find(other => isWithout('changesPerMinute', other, arm))),
+    unconfigured: splitArm(arms.find(other => isWithout('configuredServices', other, arm))),
+    kept: splitArm(arms.find(other => isWithout('connections', other, arm))),
+  }
 }
 
 /**
@@ -205,22 +218,24 @@ function summariseArm({ arm, arms, byArm, manifest }) {
  */
 function findGrowingSidecars(records) {
   const windows = records.flatMap(record => {
-    const requests = record.load?.verified ?? 0
-    return requests === 0 || countDroppedRequests(/** @type {import('../judge/gates/gate.js').Measured} */ (record)) > 0
-      ? []
-      : listSidecars(record).map(({ service, memory }) => ({ service, bytes: (memory.grownBytes ?? 0) / requests }))
+    const { load } = record
+    if (!load || load.verified === 0 || countDroppedRequests({ ...record, load }) > 0) return []
+    return listSidecars(record).map(({ service, memory }) => ({
+      service,
+      bytes: (memory.grownBytes ?? 0) / load.verified,
+    }))
   })
-  const growing = [...groupBy(windows, ({ service }) => service)].flatMap(([service, ofService]) => {
-    const grown = ofService.filter(({ bytes }) => bytes >= GROWTH_LEAST_BYTES)
-    if (grown.length < GROWING_LEAST || grown.length < GROWING_SHARE * ofService.length) return []
+  const growing = [...groupBy(windows, ({ service }) => service)].flatMap(([service, all]) => {
+    const grown = all.filter(({ bytes }) => bytes >= GROWTH_LEAST_BYTES)
+    if (grown.length < GROWING_LEAST || grown.length < GROWING_SHARE * all.length) return []
     const { median } = summariseValues(grown.map(({ bytes }) => bytes))
-    return [{ service, bytesPerRequest: Number(median), windows: grown.length, ofWindows: ofService.length }]
+    return [{ service, bytesPerRequest: Number(median), windows: grown.length, ofWindows: all.length }]
   })
   return growing.length > 0 ? { growing } : {}
 }
 
 /**
- * Adds the sizes of answers to a pipeline's request; they are known once trials have run.
+ * Adds the sizes of answers to a pipeline's request. They are known once trials have run.
  * @param {NonNullable<Arm['load']['ownRequest']>} request
  * @param {TrialRecord[]} records of the arm
  * @returns {NonNullable<Arm['load']['ownRequest']>} answerBytes: absent if none were recorded
@@ -230,76 +245,69 @@ function addAnswerBytes(request, records) {
   return answerBytes.length === 0 ? request : { ...request, answerBytes }
 }
 
-/** The values of axes that stand for the arm without it. */
+/** With these values of axes, an arm has no changes, no configured services, and no new connections. */
 const WITHOUT = { changesPerMinute: 0, configuredServices: 0, connections: 'kept' }
 
 /**
- * Says whether `other` differs from `arm` in one axis alone, on which it has the value of `WITHOUT`.
+ * Says whether `other` differs from `arm` at most in one axis, on which it has the value of WITHOUT.
  * @param {keyof typeof WITHOUT} axis
  * @param {Arm} other
  * @param {Arm} arm
- * @returns {boolean}
+ * @returns {boolean} true also: they are the same arm, and it has this value
  */
 function isWithout(axis, other, arm) {
-  const isOfBase = AXES[axis].of(other) === WITHOUT[axis]
-  return (
-    isOfBase && renderArmName(other) === renderArmName(arm) && createGroupKey(other, axis) === createGroupKey(arm, axis)
-  )
+  if (AXES[axis].readValue(other) !== WITHOUT[axis]) return false
+  return renderArmName(other) === renderArmName(arm) && createGroupKey(other, axis) === createGroupKey(arm, axis)
 }
 
 /**
- * The rounds of an arm, and of the arms that it is held against.
- * @typedef {Record<'arm' | Against, TrialRecord[][]> & { summarise: typeof summariseValues }} Rounds
- */
-/**
  * Summarises every quantity over the rounds. A percentile has no value if all rounds together have too few requests beyond it.
- * @param {{ rounds: Rounds, service: string | null }} options service: whose sidecar; null: all
+ * @param {{ rounds: Rounds, service: string | null }} options service: whose sidecar; null: all, and then also the quantities that
+ *   single sidecars do not have
  * @returns {Record<string, Quantity>} by header; the median is null if no round has a value
  */
 function summariseQuantities({ rounds, service }) {
-  const requests = rounds.arm
-    .flatMap(trials => listCountedTrials(trials, countGoodUses))
-    .reduce((sum, r) => sum + (r.load?.verified ?? 0), 0)
-  const measure = (/** @type {QuantityRow} */ row) =>
+  const countedRecords = rounds.arm.flatMap(trials => listCountedTrials(trials, countGoodUses))
+  const requests = countedRecords.reduce((sum, { load }) => sum + (load?.verified ?? 0), 0)
+  const measureRounds = (/** @type {QuantityRow} */ row) =>
     rounds.arm.map((trials, i) => {
       if (row.quantile !== undefined && !hasTail(requests, row.quantile)) return null
-      const besideRounds = Object.fromEntries(AGAINST.map(name => [name, rounds[name][i]]))
-      return measureRound(row, trials, { service, ...besideRounds })
+      const references = Object.fromEntries(REFERENCES.map(name => [name, rounds[name][i]]))
+      return measureRound(row, trials, { service, ...references })
     })
   const rows = Object.values(QUANTITIES).filter(row => service === null || row.sidecars)
-  return Object.fromEntries(rows.map(row => [row.header, rounds.summarise(measure(row))]))
+  return Object.fromEntries(rows.map(row => [row.header, rounds.summarise(measureRounds(row))]))
 }
 
 /**
- * Picks the quantities that an arm has from its sidecar with the largest median.
+ * Picks the quantities that an arm has from its sidecar with the largest median (`most` in the table).
  * @param {{ quantities: Record<string, Quantity> }[]} sidecars
  * @returns {Record<string, Quantity>} by header; {}: the arm has no sidecars
  */
 function pickLargestQuantities(sidecars) {
-  const rows = Object.values(QUANTITIES).filter(row => row.sidecars === 'most' && sidecars.length > 0)
-  return Object.fromEntries(
-    rows.map(({ header }) => {
-      const values = sidecars.map(({ quantities }) => quantities[header])
-      return [header, values.toSorted((a, b) => (b.median ?? -1) - (a.median ?? -1))[0]]
-    }),
-  )
+  if (sidecars.length === 0) return {}
+  const headers = Object.values(QUANTITIES).flatMap(row => (row.sidecars === 'most' ? [row.header] : []))
+  const pickLargest = (/** @type {string} */ header) => {
+    const values = sidecars.map(({ quantities }) => quantities[header])
+    return values.toSorted((a, b) => (b.median ?? -1) - (a.median ?? -1))[0]
+  }
+  return Object.fromEntries(headers.map(header => [header, pickLargest(header)]))
 }
 
 /**
  * Counts the trials that each gate spoiled, and those that failed, with the first reason.
  * @param {TrialRecord[]} records of one arm
- * @returns {{ gate: string, part?: string, trials: number, reason: string }[]} []: every trial is good for all uses
+ * @returns {{ gate: string, part?: string, trials: number, reason: string }[]} gate: `failed` for failed trials; []: every trial is
+ *   good for all uses
  */
 function countSpoiledTrials(records) {
   /** @type {{ id: string, gate: string, part?: string, reason: string }[]} */
-  const findings = records.flatMap(r =>
-    r.outcome === 'failed'
-      ? [{ id: r.trial.id, gate: 'failed', reason: r.reasons[0] }]
-      : r.gates.map(g => ({ ...g, id: r.trial.id })),
+  const findings = records.flatMap(({ trial: { id }, outcome, reasons, gates }) =>
+    outcome === 'failed' ? [{ id, gate: 'failed', reason: reasons[0] }] : gates.map(finding => ({ ...finding, id })),
   )
-  return [...groupBy(findings, ({ gate, part }) => `${gate} ${part}`).values()].map(ofGate => {
-    const [{ gate, part, reason }] = ofGate
-    return { gate, ...(part && { part }), trials: new Set(ofGate.map(f => f.id)).size, reason }
+  return [...groupBy(findings, ({ gate, part }) => `${gate} ${part}`).values()].map(group => {
+    const [{ gate, part, reason }] = group
+    return { gate, ...(part && { part }), trials: new Set(group.map(({ id }) => id)).size, reason }
   })
 }
 

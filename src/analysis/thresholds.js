@@ -2,18 +2,19 @@ import { listComparedQuantities, PRIMARY } from '../judge/quantities.js'
 import { UsageError } from '../lib/errors.js'
 import { groupBy } from '../lib/group-by.js'
 import { renderSuggestion } from '../lib/nearest.js'
-import { createGroupKey, parseChoice, renderArmName } from '../model/arms.js'
+import { createGroupKey, parsePlaneChoice, renderArmName } from '../model/arms.js'
 
-/** Conditions on the median ratio of two planes, or of two runs, for CI. Pure. */
+/** Parses and tests conditions on the median ratio of two planes, or of two runs, for CI. Pure. */
 /** @import { Arm, Comparison, Manifest, ThresholdResult } from '../model/types.ts' */
 
-/** @type {Record<string, (value: number, limit: number) => boolean>} */
+/** Each operator tests a value against the limit. @type {Record<string, (value: number, limit: number) => boolean>} */
 const OPERATORS = {
   '<=': (value, limit) => value <= limit,
   '>=': (value, limit) => value >= limit,
   '<': (value, limit) => value < limit,
   '>': (value, limit) => value > limit,
 }
+
 /**
  * The sides that thresholds compare, and the words for them in errors.
  * @typedef {object} Sides
@@ -86,70 +87,80 @@ export function parseRunThreshold(expression, arms, services) {
  * @param {{ arms: Arm[], tried: Arm[], notMeasured: Manifest['notMeasured'], comparisons: Comparison[] }} run tried: arms with
  *   records, including those whose rates cannot be reached
  * @returns {ThresholdResult[]} one for each place; value, held: null if the quantity was spoiled or not measured, or one of the
- *   planes was left out after the run began
+ *   planes was left out after the run began; []: no comparison or arm has the quantity
  * @throws {UsageError} if the expression does not fit the run (`parseThreshold`)
  */
 export function testThreshold(expression, { arms, tried, notMeasured, comparisons }) {
   const isPlane = (/** @type {Arm} */ arm) => arm.hasSidecars && arm.repeatOf === null
   const measured = arms.filter(isPlane)
-  const planes = new Set(measured.map(renderArmName))
+  const measuredPlanes = new Set(measured.map(renderArmName))
   const begunPlanes = [...notMeasured.map(({ plane }) => plane), ...tried.filter(isPlane).map(renderArmName)]
-  const leftOut = new Set(begunPlanes.filter(plane => !planes.has(plane)))
-  const names = [...planes, ...leftOut]
-  const threshold = parseExpression(expression, { sides: { ...PLANES, names }, arms })
-  if (![threshold.a, threshold.b].some(side => leftOut.has(side))) return evaluateThreshold(threshold, comparisons)
+  const leftOutPlanes = new Set(begunPlanes.filter(plane => !measuredPlanes.has(plane)))
+  const sides = { ...PLANES, names: [...measuredPlanes, ...leftOutPlanes] }
+  const threshold = parseExpression(expression, { sides, arms })
+  const isOfLeftOut = leftOutPlanes.has(threshold.a) || leftOutPlanes.has(threshold.b)
+  if (!isOfLeftOut) return evaluateThreshold(threshold, comparisons)
   const kinds = listComparedQuantities().find(({ name }) => name === threshold.quantity)?.compared.kinds ?? []
-  const armsOfQuantity = measured.filter(arm => kinds.includes(arm.load.kind))
-  return [...groupBy(armsOfQuantity, arm => createGroupKey(arm)).values()].map(
-    ([{ link, cpuLimitCores, load, conditions }]) => ({
-      expression,
-      link,
-      cpuLimitCores,
-      load,
-      conditions,
-      value: null,
-      held: null,
-    }),
-  )
+  const armsWithQuantity = measured.filter(arm => kinds.includes(arm.load.kind))
+  const groups = [...groupBy(armsWithQuantity, arm => createGroupKey(arm)).values()]
+  return groups.map(([arm]) => createThresholdResult({ expression, place: arm, value: null, held: null }))
 }
 
 /**
- * Parses an expression for the given sides.
+ * Creates the result of a threshold at a place.
+ * @param {{ expression: string, place: Pick<ThresholdResult, 'link' | 'cpuLimitCores' | 'load' | 'conditions'>,
+ *   value: number | null, held: boolean | null }} options place: an arm or a comparison there
+ * @returns {ThresholdResult}
+ */
+function createThresholdResult({ expression, place: { link, cpuLimitCores, load, conditions }, value, held }) {
+  return { expression, link, cpuLimitCores, load, conditions, value, held }
+}
+
+/**
+ * Parses an expression about two of some sides.
  * @param {string} expression
  * @param {{ sides: Sides, arms: Pick<Arm, 'load'>[], services?: string[] }} options
  * @returns {Threshold}
  * @throws {UsageError} for an expression that does not fit; its message says how to write it
  */
 function parseExpression(expression, { sides, arms, services }) {
-  const { names, one, many, wantsOpen, wantsClosed } = sides
+  const { names, one, many } = sides
   const example = `write it as '${sides.example}'`
-  const fail = (/** @type {string} */ why) => new UsageError(`--threshold '${expression}': ${why}`)
+  const createError = (/** @type {string} */ why) => new UsageError(`--threshold '${expression}': ${why}`)
   const match = /^\s*(\S+)\s+([a-zA-Z0-9]+)(?:@([a-z0-9-]+))?\s*(<=|>=|<|>)\s*(\S+)\s*$/.exec(expression)
-  if (!match) throw fail(example)
+  if (!match) throw createError(example)
   const [, pair, quantity, service = null, operator, number] = match
   const limit = Number(number)
-  if (!(limit > 0) || !Number.isFinite(limit)) throw fail(`"${number}" is no ratio above 0; ${example}`)
+  if (!(limit > 0) || !Number.isFinite(limit)) throw createError(`"${number}" is no ratio above 0; ${example}`)
+  const fault = findQuantityFault({ quantity, service, sides, arms, services })
+  if (fault !== null) throw createError(fault)
+  const [a, b] = splitPair(pair, names)
+  if (!a || !b) throw createError(`"${pair}" is not two ${many} (${names.join(', ')}); ${example}`)
+  if (a === b) throw createError(`${one} cannot be compared with itself`)
+  return { expression, a, b, quantity, service, operator, limit }
+}
 
+/**
+ * Finds why a quantity of a service cannot be compared in a run.
+ * @param {{ quantity: string, service: string | null, sides: Sides, arms: Pick<Arm, 'load'>[], services?: string[] }} options
+ *   service: null: all sidecars together; services: absent: the service is not checked
+ * @returns {string | null} null: it can be compared
+ */
+function findQuantityFault({ quantity, service, sides, arms, services }) {
   const quantities = listComparedQuantities()
   const row = quantities.find(({ name }) => name === quantity)
   if (!row) {
     const knownNames = quantities.map(({ name }) => name)
-    throw fail(`unknown quantity "${quantity}"${renderSuggestion(quantity, knownNames)}; ${example}`)
+    return `unknown quantity "${quantity}"${renderSuggestion(quantity, knownNames)}; write it as '${sides.example}'`
   }
-  if (service !== null && !row.sidecars) throw fail(`${quantity} is no quantity of a single sidecar`)
+  if (service !== null && !row.sidecars) return `${quantity} is no quantity of a single sidecar`
   if (service !== null && services && !services.includes(service))
-    throw fail(`unknown service "${service}"${renderSuggestion(service, services)}`)
-  if (!arms.some(arm => row.compared.kinds.includes(arm.load.kind))) {
-    throw fail(
-      row.compared.kinds.includes('open')
-        ? `${quantity} needs the open loop: ${wantsOpen}`
-        : `${quantity} needs the closed loop: ${wantsClosed}`,
-    )
-  }
-  const [a, b] = splitPair(pair, names)
-  if (!a || !b) throw fail(`"${pair}" is not two ${many} (${names.join(', ')}); ${example}`)
-  if (a === b) throw fail(`${one} cannot be compared with itself`)
-  return { expression, a, b, quantity, service, operator, limit }
+    return `unknown service "${service}"${renderSuggestion(service, services)}`
+  const { kinds } = row.compared
+  if (arms.some(arm => kinds.includes(arm.load.kind))) return null
+  return kinds.includes('open')
+    ? `${quantity} needs the open loop: ${sides.wantsOpen}`
+    : `${quantity} needs the closed loop: ${sides.wantsClosed}`
 }
 
 /**
@@ -168,20 +179,15 @@ export function evaluateThreshold({ expression, a, b, quantity, service, operato
   const counted = interleavedComparisons.length > 0 ? interleavedComparisons : pairComparisons
   const serviceComparisons = counted.filter(c => c.service === service)
   // A sidecar whose trials failed is in no comparison: the sums of all sidecars then give the places, untested.
-  const isMeasured = serviceComparisons.length > 0
-  return (isMeasured ? serviceComparisons : counted.filter(c => c.service === null)).map(c => {
-    const median = isMeasured && c.verdict !== 'invalid' ? c.ratio.median : null
-    const value = median === null || c.a === a ? median : 1 / median
+  if (serviceComparisons.length === 0) {
+    const sums = counted.filter(c => c.service === null)
+    return sums.map(place => createThresholdResult({ expression, place, value: null, held: null }))
+  }
+  return serviceComparisons.map(comparison => {
+    const median = comparison.verdict === 'invalid' ? null : comparison.ratio.median
+    const value = median === null || comparison.a === a ? median : 1 / median
     const held = value === null ? null : OPERATORS[operator](value, limit)
-    return {
-      expression,
-      link: c.link,
-      cpuLimitCores: c.cpuLimitCores,
-      load: c.load,
-      conditions: c.conditions,
-      value,
-      held,
-    }
+    return createThresholdResult({ expression, place: comparison, value, held })
   })
 }
 
@@ -189,13 +195,12 @@ export function evaluateThreshold({ expression, a, b, quantity, service, operato
  * Splits a pair at the `/` between two planes, and not at one in a variant's path.
  * @param {string} pair
  * @param {string[]} names of planes, or `new` and `old`
- * @returns {string[]} the two names; []: no split gives two known names
+ * @returns {string[]} the two names, of a variant with the last part of its path only; []: no split gives two known names
  */
 function splitPair(pair, names) {
   const parts = pair.split('/')
   for (let i = 1; i < parts.length; i++) {
-    // The name of a variant has only the last part of its path.
-    const sides = [parts.slice(0, i), parts.slice(i)].map(side => renderArmName(parseChoice(side.join('/'))))
+    const sides = [parts.slice(0, i), parts.slice(i)].map(side => renderArmName(parsePlaneChoice(side.join('/'))))
     if (sides.every(side => names.includes(side))) return sides
   }
   return []

@@ -3,14 +3,13 @@ import { extrapolateCount, SEQUENCE_LEAST } from '../lib/confidence-sequence.js'
 import { ROUNDS_LEAST, summariseRatios, summariseSequence } from '../lib/stats.js'
 import { GAP_LEAST, ROUNDS_MOST } from '../model/bounds.js'
 
-/** The rule of a verdict, for a fixed number of rounds and for a number that their precision decides. Pure. */
+/** Chooses verdicts on ratios, for a fixed number of rounds and for a number that their precision decides. Pure. */
 /** @import { Comparison, Manifest, Precision, Quantity, Verdict } from '../model/types.ts' */
 
-export { GAP_LEAST }
-/** The smallest gap that is a difference between arms that stood side by side, as a share. */
+/** Between arms that stood side by side, a gap below this fraction is no difference. */
 export const GAP_LEAST_BESIDE = 0.01
-// The shares of spoiled rounds that a run may have, until a precision and with a fixed number of rounds: in a run of many
-// rounds some meet a gate, and these few hardly move a median.
+// A run may have this share of spoiled rounds, until a precision or with a fixed number of rounds: of many rounds some meet a gate,
+// and these few hardly move a median.
 const SPOILED_MOST = 0.1
 const SPOILED_MOST_OF_FIXED = 0.05
 
@@ -33,30 +32,31 @@ export function chooseRoundsLeast(isSequence) {
 }
 
 /**
- * Says whether too many rounds have no ratio.
+ * Says whether too many rounds are spoiled for a verdict.
  * @param {(number | null)[]} values ratios by round; null: a spoiled round
  * @param {boolean} isSequence the results decided how many rounds there are
  * @returns {boolean} false also: there are too few rounds for an interval
  */
-export function areSpoiled(values, isSequence) {
-  return values.length >= chooseRoundsLeast(isSequence) && countCuringRounds(values, isSequence) > 0
+export function hasTooManySpoiledRounds(values, isSequence) {
+  return values.length >= chooseRoundsLeast(isSequence) && computeRoundsUntilFewSpoiled(values, isSequence) > 0
 }
 
 /**
- * Computes how many further good rounds bring the share of spoiled rounds below the limit.
- * @param {(number | null)[]} values null: a spoiled round
+ * Computes the number of further good rounds that bring the share of spoiled rounds down to the limit.
+ * @param {(number | null)[]} values by round; null: a spoiled round
  * @param {boolean} isSequence the results decided how many rounds there are
  * @returns {number} 0: few enough are spoiled; Infinity: the number of rounds is fixed, so no further round can help
  */
-export function countCuringRounds(values, isSequence) {
+export function computeRoundsUntilFewSpoiled(values, isSequence) {
   const missing = values.filter(value => value === null).length
   if (isSequence) return Math.max(0, Math.ceil(missing / SPOILED_MOST) - values.length)
   return missing <= SPOILED_MOST_OF_FIXED * values.length ? 0 : Infinity
 }
 
 /**
+ * The ratios of the rounds of two arms, and the noise that they are judged against.
  * @typedef {object} RatiosToJudge
- * @property {(number | null)[]} values of the rounds
+ * @property {(number | null)[]} values by round; null: a spoiled round
  * @property {number} seed of the resampling
  * @property {boolean} isSequence the results decided how many rounds there are
  * @property {number} [gapLeast] a smaller gap is no difference; GAP_LEAST by default
@@ -66,7 +66,7 @@ export function countCuringRounds(values, isSequence) {
  */
 
 /**
- * Judges the ratios of rounds.
+ * Summarises the ratios of rounds, and chooses the verdict on them.
  * @param {RatiosToJudge} options
  * @returns {{ ratio: Quantity, verdict: Verdict, gapLeast: number }} gapLeast: the gap that applied, a fraction
  */
@@ -79,8 +79,8 @@ export function judgeRounds({ values, seed, isSequence, gapLeast = GAP_LEAST, aa
 
 /**
  * Chooses the verdict on a ratio of a to b.
- * @param {{ ratio: Quantity, floor: number, isSpoiled: boolean }} options floor: the noise floor, a fraction: a median that is
- *   nearer to 1 shows no difference
+ * @param {{ ratio: Pick<Quantity, 'median' | 'low' | 'high'>, floor: number, isSpoiled: boolean }} options floor: the noise floor, a
+ *   fraction: a median that is nearer to 1 shows no difference
  * @returns {Verdict} `invalid`: spoiled, or no median; `indicative`: no interval; `no-difference-shown`: the interval contains
  *   1, or the median is nearer to 1 than the floor; else `lower` or `higher`: a relative to b
  */
@@ -115,12 +115,12 @@ export function computePrecision({ target, rounds, comparisons }) {
 /**
  * Says whether an interval is at most as wide as the target, with few spoiled rounds.
  * @param {Quantity} ratio
- * @param {number} widthMost target, high / low - 1
+ * @param {number} widthMost the target, high / low - 1
  * @returns {boolean} false also: there is no interval
  */
 function isPrecise(ratio, widthMost) {
   const width = computeIntervalWidth(ratio)
-  return width !== null && width <= widthMost && !areSpoiled(ratio.values, true)
+  return width !== null && width <= widthMost && !hasTooManySpoiledRounds(ratio.values, true)
 }
 
 /**
@@ -135,17 +135,17 @@ function computeIntervalWidth({ low, high }) {
 /**
  * Estimates how many more rounds the target width needs, from the spread of the ratios so far.
  * @param {Quantity} ratio
- * @param {number} widthMost target, high / low - 1
- * @returns {number | null} null: not known (fewer than three ratios), or more than the kit allows
+ * @param {number} widthMost the target, high / low - 1
+ * @returns {number | null} at least 1 if the interval is too wide; null: not known (fewer than three ratios), or more than the kit
+ *   allows
  */
-function estimateNeededRounds({ values, ...ratio }, widthMost) {
-  const logs = values.flatMap(value => (value === null ? [] : [Math.log(value)]))
+function estimateNeededRounds(ratio, widthMost) {
+  const logs = ratio.values.flatMap(value => (value === null ? [] : [Math.log(value)]))
   // The spread of two ratios says too little to extrapolate from.
   if (logs.length < 3) return null
-  const width = computeIntervalWidth({ values, ...ratio })
-  const isWide = width === null || width > widthMost
-  const count = isWide
-    ? extrapolateCount({ values: logs, width: Math.log(1 + widthMost), most: ROUNDS_MOST })
-    : logs.length
-  return count && Math.max(isWide ? 1 : 0, count - logs.length, countCuringRounds(values, true))
+  const roundsUntilFewSpoiled = computeRoundsUntilFewSpoiled(ratio.values, true)
+  const width = computeIntervalWidth(ratio)
+  if (width !== null && width <= widthMost) return roundsUntilFewSpoiled
+  const count = extrapolateCount({ values: logs, width: Math.log(1 + widthMost), most: ROUNDS_MOST })
+  return count === null ? null : Math.max(1, count - logs.length, roundsUntilFewSpoiled)
 }

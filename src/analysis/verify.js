@@ -11,13 +11,13 @@ import { readRun, readSummary } from '../records/records.js'
 import { renderRawName } from '../records/write.js'
 import { summarise } from './summarise.js'
 
-/** @import { Measured } from '../judge/gates/gate.js' */
+/** @import { GatedRecord } from '../judge/gates/gate.js' */
 /** @import { LoadGenerator, LoadResult, Manifest, Summary, TrialRecord } from '../model/types.ts' */
 
-const SHOWN_MOST = 20
+const LISTED_MOST = 20
 const UNSEEN = 'the times of phases (time to the first answer), changes of configuration, placement, parity'
 const OTHER_KIT = `another version of the kit made this run: only numbers that both versions have in summary.json are compared (${renderCommand('report')} makes it again)`
-// A share of a number: JSON keeps it exactly, but sums may be added up in another order.
+// Numbers may differ by this share of them: JSON keeps them exactly, but sums may be added up in another order.
 const ROUNDING = 1e-9
 
 /**
@@ -27,45 +27,36 @@ const ROUNDING = 1e-9
  *   kitSha256?: string }} options kitSha256: checksum of this kit's code; absent: this version is taken to have made the run
  * @returns {{ agrees: boolean, lines: string[] }} agrees: no number differs, and no record or raw file is missing or damaged;
  *   lines: what was compared, what could not be, and the first 20 differences
- * @throws {BenchError} if the folder holds no run
+ * @throws {BenchError} if the folder holds no run, or it cannot be summarised
  */
 export function verifyRun({ folder, findLoad, kitSha256 }) {
   const { manifest, records, warnings } = readRun(folder)
   const load = findLoad(findGenerator(manifest))
   const isOfOtherKit = kitSha256 !== undefined && manifest.kit.sha256 !== kitSha256
-  const { written, differences } = readWrittenSummary(folder, isOfOtherKit)
+  const { written, fault } = readWrittenSummary(folder)
+  const formFault = written === null || isOfOtherKit ? null : findFault(summarySchema, written)
   const relaxed = manifest.settings.relaxes.map(r => r.gate)
-
-  const notRecomputed = []
-  let lostCount = 0
-  for (const record of records) {
-    const again = recomputeRecord({ folder, record, load, relaxed })
-    if (typeof again === 'string') {
-      notRecomputed.push(`${record.trial.id}: ${again}`)
-      // A trial that failed may have left any files or none.
-      if (record.outcome !== 'failed') lostCount++
-    } else {
-      // Numbers that an older kit did not have are not in its records.
-      const ours = isOfOtherKit ? pickShape(again, record) : again
-      differences.push(...listDifferingPaths(ours, pickShape(record, again), record.trial.id))
-    }
-  }
-  differences.push(...listCalibrationDifferences(manifest, records))
+  const verified = verifyRecords({ folder, records, load, relaxed, isOfOtherKit })
+  const differences = [
+    ...(fault === null ? [] : [fault]),
+    ...(formFault === null ? [] : [`summary.json: ${formFault}`]),
+    ...verified.differences,
+    ...listCalibrationDifferences(manifest, records),
+  ]
   if (written !== null) {
     const again = summarise({ manifest, records })
     const [ours, theirs] = isOfOtherKit ? [pickShape(again, written), pickShape(written, again)] : [again, written]
     differences.push(...listDifferingPaths(ours, theirs, 'summary.json'))
   }
-
-  const listed = differences.slice(0, SHOWN_MOST)
+  const { notRecomputed, lostCount } = verified
+  const listed = differences.slice(0, LISTED_MOST)
   const unlistedCount = differences.length - listed.length
-  const again = records.length - notRecomputed.length
   return {
     agrees: differences.length === 0 && warnings.length === 0 && lostCount === 0,
     lines: [
       ...warnings,
       ...(isOfOtherKit ? [OTHER_KIT] : []),
-      `${again} of ${records.length} records were computed again from their raw files`,
+      `${records.length - notRecomputed.length} of ${records.length} records were computed again from their raw files`,
       ...notRecomputed.map(reason => `not computed again: ${reason}`),
       `not computed again, for there are no raw files of them: ${UNSEEN}`,
       ...listed.map(difference => `differs: ${difference}`),
@@ -81,20 +72,44 @@ export function verifyRun({ folder, findLoad, kitSha256 }) {
 }
 
 /**
- * Reads summary.json and checks its form.
+ * Reads summary.json, unchecked.
  * @param {string} folder
- * @param {boolean} isOfOtherKit another version of the kit made the run: its form is not checked
- * @returns {{ written: Summary | null, differences: string[] }} written: null if the file cannot be read; differences: the
- *   reason, or the fault of its form; []: the file is readable and valid
+ * @returns {{ written: Summary, fault: null } | { written: null, fault: string }} fault: the reason why it cannot be read
  */
-function readWrittenSummary(folder, isOfOtherKit) {
+function readWrittenSummary(folder) {
   try {
-    const written = readSummary(folder)
-    const fault = isOfOtherKit ? null : findFault(summarySchema, written)
-    return { written, differences: fault === null ? [] : [`summary.json: ${fault}`] }
+    return { written: readSummary(folder), fault: null }
   } catch (error) {
-    return { written: null, differences: [/** @type {Error} */ (error).message] }
+    return { written: null, fault: /** @type {Error} */ (error).message }
   }
+}
+
+/**
+ * Computes records again from their raw files, and compares them with what was written.
+ * @param {{ folder: string, records: TrialRecord[], load: Pick<LoadGenerator, 'parseResult'>, relaxed: string[],
+ *   isOfOtherKit: boolean }} options relaxed: names of gates that the experiment sets aside
+ * @returns {{ differences: string[], notRecomputed: string[], lostCount: number }} notRecomputed: ids with the reasons; lostCount:
+ *   those of them that did not fail, so that they must have raw files
+ */
+function verifyRecords({ folder, records, load, relaxed, isOfOtherKit }) {
+  /** @type {string[]} */
+  const differences = []
+  /** @type {string[]} */
+  const notRecomputed = []
+  let lostCount = 0
+  for (const record of records) {
+    const again = recomputeRecord({ folder, record, load, relaxed })
+    if (typeof again === 'string') {
+      notRecomputed.push(`${record.trial.id}: ${again}`)
+      // A trial that failed may have left any files or none.
+      if (record.outcome !== 'failed') lostCount++
+    } else {
+      // Numbers that an older kit did not have are not in its records.
+      const ours = isOfOtherKit ? pickShape(again, record) : again
+      differences.push(...listDifferingPaths(ours, pickShape(record, again), record.trial.id))
+    }
+  }
+  return { differences, notRecomputed, lostCount }
 }
 
 /**
@@ -135,28 +150,16 @@ function listCalibrationDifferences({ calibrations }, records) {
  * @returns {Partial<TrialRecord> | string} a string: the reason why they cannot be computed
  */
 function recomputeRecord({ folder, record, load, relaxed }) {
-  const { trial, outcome } = record
-  if (outcome === 'failed') return 'the trial failed'
+  if (record.outcome === 'failed') return 'the trial failed'
   try {
-    const partial = findRecordPart(record)
-    const rawPart =
-      partial && readRawPart(folder, { trialId: trial.id, name: partial.name, schema: partial.part.schema })
-    const damage = rawPart === null ? `${partial?.name}.json is missing or damaged` : null
-    const judgement = partial && rawPart ? { [partial.name]: partial.part.judge(rawPart) } : {}
-    if (partial && !partial.part.hasWindow) return damage ?? judgement
-    const raw = renderRawName(trial)
-    const observed = readTrialObservation(folder, raw)
-    if (observed === null) return 'observation.json is missing or damaged'
-    const windowNumbers = computeWindow({ ...observed, armId: trial.arm.id })
-    if (windowNumbers === null) return 'samples.jsonl has no sample of an edge of the window'
-    const isIdle = trial.arm.load.kind === 'idle'
-    // One log has the results of all arms that stood at the same time, in the order of `beside`.
-    const place = Math.max(0, record.beside?.findIndex(({ armId }) => armId === trial.arm.id) ?? 0)
-    const result = isIdle ? null : readResult({ folder, raw, place, load })
-    if (result === null && !isIdle) return "the load generator's log has no result"
-    if (damage) return damage
-    const parts = { ...windowNumbers, load: result, ...judgement }
-    return { ...parts, ...judgeTrial(/** @type {Measured} */ ({ ...record, ...parts }), relaxed) }
+    const recordPart = findRecordPart(record)
+    const judgement = recordPart ? recomputePart(folder, { record, ...recordPart }) : {}
+    if (recordPart && !recordPart.part.hasWindow) return judgement
+    const windowParts = recomputeWindow({ folder, record, load })
+    if (typeof windowParts === 'string') return windowParts
+    if (typeof judgement === 'string') return judgement
+    const parts = { ...windowParts, ...judgement }
+    return { ...parts, ...judgeTrial(/** @type {GatedRecord} */ ({ ...record, ...parts }), relaxed) }
   } catch (error) {
     if (error instanceof BenchError) return error.message
     throw error
@@ -164,27 +167,59 @@ function recomputeRecord({ folder, record, load, relaxed }) {
 }
 
 /**
+ * Computes the part of a record that one kind of trials alone has.
+ * @param {string} folder
+ * @param {{ record: TrialRecord } & Pick<NonNullable<ReturnType<typeof findRecordPart>>, 'name' | 'part'>} options
+ * @returns {Partial<TrialRecord> | string} a string: the reason why it cannot be computed
+ * @throws {BenchError} if its raw file cannot be read
+ */
+function recomputePart(folder, { record, name, part }) {
+  const rawPart = readRawPart(folder, { trialId: record.trial.id, name, schema: part.schema })
+  return rawPart === null ? `${name}.json is missing or damaged` : { [name]: part.judge(rawPart) }
+}
+
+/**
+ * Computes the numbers of a record in its window, with the result of its load.
+ * @param {{ folder: string, record: TrialRecord, load: Pick<LoadGenerator, 'parseResult'> }} options
+ * @returns {Partial<TrialRecord> | string} load: null for an idle trial; a string: the reason why they cannot be computed
+ * @throws {BenchError} if a raw file cannot be read, or the log has another form
+ */
+function recomputeWindow({ folder, record: { trial, beside }, load }) {
+  const raw = renderRawName(trial)
+  const observed = readTrialObservation(folder, raw)
+  if (observed === null) return 'observation.json is missing or damaged'
+  const windowNumbers = computeWindow({ ...observed, armId: trial.arm.id })
+  if (windowNumbers === null) return 'samples.jsonl has no sample of an edge of the window'
+  if (trial.arm.load.kind === 'idle') return { ...windowNumbers, load: null }
+  // One log has the results of all arms that stood at the same time, in the order of `beside`.
+  const place = Math.max(0, beside?.findIndex(({ armId }) => armId === trial.arm.id) ?? 0)
+  const result = readResult({ folder, raw, place, load })
+  return result === null ? "the load generator's log has no result" : { ...windowNumbers, load: result }
+}
+
+/**
  * Reads the load result of one arm from the log of the generator.
- * @param {{ folder: string, raw: string, place: number, load: Pick<LoadGenerator, 'parseResult'> }} options place: of the arm
- *   in the log
+ * @param {{ folder: string, raw: string, place: number, load: Pick<LoadGenerator, 'parseResult'> }} options raw: the name of the
+ *   trial's folder; place: of the arm in the log
  * @returns {LoadResult | null} null: there is no log, or it has no result
- * @throws {BenchError} for a log of another form
+ * @throws {BenchError} for a log that cannot be read, or has another form
  */
 function readResult({ folder, raw, place, load }) {
-  const read = readLoadLog(folder, raw)
-  if (read === null) return null
+  const loadLog = readLoadLog(folder, raw)
+  if (loadLog === null) return null
   try {
-    return load.parseResult(read.log, place)
+    return load.parseResult(loadLog.log, place)
   } catch (error) {
-    throw new BenchError(`${read.file}: ${/** @type {Error} */ (error).message}`, { cause: error })
+    throw new BenchError(`${loadLog.file}: ${/** @type {Error} */ (error).message}`, { cause: error })
   }
 }
 
 /**
- * Picks the members of a value that a shape has, at any depth. Arrays of another length are returned whole.
+ * Picks the members of a value that a shape has, at any depth. An array whose length is not that of the shape is returned whole, and
+ * so is a value that is no object.
  * @param {any} value
  * @param {any} shape
- * @returns {any}
+ * @returns {any} a member that the value lacks is undefined
  */
 function pickShape(value, shape) {
   if (Array.isArray(shape)) {
@@ -206,23 +241,36 @@ function pickShape(value, shape) {
  * @returns {string[]} one line for each path; []: they do not differ
  */
 function listDifferingPaths(computed, written, path) {
-  const [a, b] = /** @type {any[]} */ ([computed, written].map(v => (v === undefined ? null : v)))
-  if (typeof a === 'number' && typeof b === 'number' && Math.abs(a - b) <= ROUNDING * Math.max(1, Math.abs(a)))
-    return []
-  if (typeof a === 'object' && a !== null && typeof b === 'object' && b !== null) {
-    const names = new Set([...Object.keys(a), ...Object.keys(b)])
-    return [...names].flatMap(name =>
-      listDifferingPaths(
-        readMember(a, name),
-        readMember(b, name),
-        `${path}${/^\d+$/.test(name) ? `[${name}]` : `.${name}`}`,
-      ),
-    )
+  if (isObject(computed) && isObject(written)) {
+    const names = new Set([...Object.keys(computed), ...Object.keys(written)])
+    return [...names].flatMap(name => {
+      const memberPath = /^\d+$/.test(name) ? `${path}[${name}]` : `${path}.${name}`
+      return listDifferingPaths(readMember(computed, name), readMember(written, name), memberPath)
+    })
   }
-  const isNothing = (/** @type {unknown} */ v) => v === null || (typeof v === 'number' && !Number.isFinite(v))
-  if (a === b || (isNothing(a) && isNothing(b))) return []
-  return [`${path} is ${renderShortJson(b)}, and the records say ${renderShortJson(a)}`]
+  if (isSameValue(computed, written)) return []
+  return [`${path} is ${renderShortJson(written)}, and the records say ${renderShortJson(computed)}`]
 }
+
+/** @param {unknown} value @returns {value is object} */
+const isObject = value => typeof value === 'object' && value !== null
+
+/**
+ * Says whether two values are the same but for rounding. A number that JSON writes as null, null and undefined are the same.
+ * @param {unknown} computed
+ * @param {unknown} written
+ */
+function isSameValue(computed, written) {
+  // An infinite tolerance would take any number for the same.
+  if (Number.isFinite(computed) && typeof computed === 'number' && typeof written === 'number') {
+    const tolerance = ROUNDING * Math.max(1, Math.abs(computed))
+    if (Math.abs(computed - written) <= tolerance) return true
+  }
+  return computed === written || (isNothing(computed) && isNothing(written))
+}
+
+/** @param {unknown} value @returns {boolean} true also: JSON writes the number as null (NaN, Infinity) */
+const isNothing = value => value == null || (typeof value === 'number' && !Number.isFinite(value))
 
 /**
  * Reads an own member of an object, and no inherited one such as `constructor`.
@@ -237,9 +285,9 @@ function readMember(value, name) {
 /**
  * Renders a value as JSON, cut after 80 characters.
  * @param {unknown} value
- * @returns {string}
+ * @returns {string} `null` also for undefined
  */
 function renderShortJson(value) {
-  const text = JSON.stringify(value)
+  const text = JSON.stringify(value ?? null)
   return text.length > 80 ? `${text.slice(0, 80)}…` : text
 }

@@ -3,23 +3,22 @@ import { groupBy } from '../lib/group-by.js'
 import { renderChange, renderPair, renderQuantityLabel } from './pair.js'
 
 /**
- * How an axis changes a proxy, as sentences. Pure.
+ * Verdicts on contrasts, which compare a proxy with itself under another value of an axis. Pure.
  * @import { Comparison } from '../model/types.ts'
  */
 
-/** A proxy with more contrasts has one sentence, with the least and the most change. */
+/** The most contrasts of a proxy that get a sentence each. */
 const CONTRASTS_MOST = 2
 
 /**
  * Renders how an axis changes the primary quantity of each proxy. Up to two contrasts of a proxy get a sentence each;
  * more are summed up in one sentence, with the smallest and the largest change.
- * @param {{ comparisons: Comparison[], primary?: string }} options
+ * @param {{ comparisons: Comparison[], primary?: string }} options primary: the quantity, by default CPU per request
  * @returns {string[]} sentences; []: no contrast has a ratio
  */
 export function renderContrasts({ comparisons, primary = PRIMARY.name }) {
-  const contrasts = comparisons.filter(
-    c => c.contrast !== null && !c.isControl && c.service === null && c.quantity === primary && c.ratio.median !== null,
-  )
+  const allContrasts = comparisons.filter(c => c.contrast !== null && !c.isControl && c.service === null)
+  const contrasts = allContrasts.filter(({ quantity, ratio }) => quantity === primary && ratio.median !== null)
   return [...groupBy(contrasts, c => c.b).values()].flatMap(proxyContrasts => {
     if (proxyContrasts.length <= CONTRASTS_MOST) return proxyContrasts.map(c => renderPair(c))
     const sorted = proxyContrasts.toSorted((x, y) => Number(x.ratio.median) - Number(y.ratio.median))

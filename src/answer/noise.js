@@ -1,14 +1,14 @@
 import { findQuantity, PRIMARY, QUANTITIES } from '../judge/quantities.js'
 import { renderNounCount } from '../lib/units.js'
 import { createGroupKey, renderArmName } from '../model/arms.js'
-import { countValues } from './pair.js'
+import { countRatios } from './pair.js'
 
 /**
  * Sentences that say how sure the verdicts of a kind are. Pure.
  * @import { Comparison, Result, SummaryArm } from '../model/types.ts'
  */
 
-/** Ratios of a picture and its verdict that differ by less than this differ by rounding alone. */
+/** Ratios of a picture and its verdict that differ by less differ by rounding alone. */
 const APART_LEAST = 0.01
 
 /**
@@ -21,12 +21,12 @@ const APART_LEAST = 0.01
  *   of two drawn medians differs from that of the verdict, else []
  */
 export function renderSureness({ comparisons, arms }, { primary = PRIMARY.name, repeats: noun, drawn }) {
-  const ofPrimary = comparisons.filter(c => c.quantity === primary && c.service === null)
-  const controls = ofPrimary.filter(c => c.isControl && c.ratio.median !== null)
-  const pairs = ofPrimary.filter(c => !c.isControl)
+  const primaryComparisons = comparisons.filter(c => c.quantity === primary && c.service === null)
+  const controls = primaryComparisons.filter(c => c.isControl && c.ratio.median !== null)
+  const pairs = primaryComparisons.filter(c => !c.isControl)
   const { header } = QUANTITIES[primary]
-  const ofArms = arms.map(arm => /** @type {any} */ (arm)[header]?.values?.length ?? 0)
-  const repeats = Math.max(0, ...(pairs.length > 0 ? pairs.map(countValues) : ofArms))
+  const valueCounts = arms.map(arm => /** @type {any} */ (arm)[header]?.values?.length ?? 0)
+  const repeats = Math.max(0, ...(pairs.length > 0 ? pairs.map(countRatios) : valueCounts))
   return {
     basis: [
       ...(controls.length > 0 ? [renderNoiseFloor(controls)] : []),
@@ -46,15 +46,16 @@ export function renderSureness({ comparisons, arms }, { primary = PRIMARY.name, 
  */
 function renderNoiseFloor(controls) {
   const floor = Math.max(...controls.map(({ ratio }) => Math.abs(Number(ratio.median) - 1)))
-  const hasSingleRepeat = controls.every(control => countValues(control) === 1)
+  const hasSingleRepeat = controls.every(control => countRatios(control) === 1)
   return `Noise floor (A/A): ${(100 * floor).toFixed(1)} %${hasSingleRepeat ? ', from one repeat' : ''}.`
 }
 
 /**
  * Says whether the ratio of a pair's two medians, as drawn, differs visibly from that of the verdict, the median of
- * the repeats' ratios. False: it does not, a median or the ratio is not known, or the pair is a contrast.
+ * the repeats' ratios.
  * @param {Comparison} pair
  * @param {SummaryArm[]} arms with the medians
+ * @returns {boolean} false also: a median or the ratio is not known, the verdict is invalid, or the pair is a contrast
  */
 function isApart(pair, arms) {
   const { a, b, contrast, quantity, ratio, verdict } = pair

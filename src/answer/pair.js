@@ -5,13 +5,13 @@ import { GAP_LEAST } from '../model/bounds.js'
 /**
  * The verdict on one pair of proxies: as a sentence, and as what stands in the cells of tables. Pure.
  * @import { Comparison } from '../model/types.ts'
+ * @import { Cell } from './picture.js'
  */
 
 /** The quantity that a sentence names beside the primary one. */
 export const MEMORY = 'rss'
 /** A ratio of this or more is rendered as a multiple, since "150 % more" is misread. */
 export const MULTIPLE_LEAST = 2
-const CONCLUDED = ['lower', 'higher']
 
 /**
  * Renders the verdict on a pair: `pipy uses 57.4 % less CPU per request than envoy (95 % CI 56.8 to 57.9) and 75 %
@@ -24,32 +24,49 @@ export function renderPair(comparison, others = []) {
   const { a, b, quantity, verdict, ratio, reasons } = comparison
   const label = renderQuantityLabel(quantity)
   if (verdict === 'invalid' || ratio.median === null) {
-    const why = reasons.length > 0 ? renderReason(reasons[0]) : 'it was not measured'
-    return `No verdict on ${label} of ${a} and ${b}: ${why}.`
+    const reason = reasons.length > 0 ? renderReason(reasons[0]) : 'it was not measured'
+    return `No verdict on ${label} of ${a} and ${b}: ${reason}.`
   }
   if (verdict === 'no-difference-shown') {
-    const clauses = others.flatMap(other => {
-      if (other.verdict === 'no-difference-shown') return [`no difference in ${renderQuantityWord(other)} either`]
-      return CONCLUDED.includes(other.verdict) ? [`${a} uses ${renderGap(other, 0)} ${renderQuantityWord(other)}`] : []
-    })
-    return `No difference found in ${label}: ${a} and ${b} are within ${findNoise(comparison).toFixed(1)} % of each other${clauses.map(clause => `; ${clause}`).join('')}.`
+    const clauses = others.flatMap(renderClauseOfEqualPair).map(clause => `; ${clause}`)
+    return `No difference found in ${label}: ${a} and ${b} are within ${computeNoisePercent(comparison).toFixed(1)} % of each other${clauses.join('')}.`
   }
-  if (isOpenAndSmall(comparison))
-    return `No difference in ${label} of ${a} and ${b} so far${renderSureness(comparison)}.`
-  const clauses = others.flatMap(other => {
-    if (other.ratio.median === null || other.verdict === 'invalid') return []
-    if (other.verdict === 'no-difference-shown' || isOpenAndSmall(other))
-      return [` and as much ${renderQuantityWord(other)}`]
-    return [` and ${other.verdict === 'indicative' ? 'about ' : ''}${renderGap(other, 0)} ${renderQuantityWord(other)}`]
-  })
-  return `${a} ${renderPredicate(comparison)} ${b}${renderSureness(comparison)}${clauses.join('')}.`
+  if (isSmallWithoutInterval(comparison))
+    return `No difference in ${label} of ${a} and ${b} so far${renderIntervalOrRepeats(comparison)}.`
+  const clauses = others.flatMap(renderClauseOfUnequalPair).map(clause => ` and ${clause}`)
+  return `${a} ${renderPredicate(comparison)} ${b}${renderIntervalOrRepeats(comparison)}${clauses.join('')}.`
+}
+
+/**
+ * Renders a further quantity of a pair that does not differ in the primary one.
+ * @param {Comparison} comparison
+ * @returns {string[]} one clause; []: there is no verdict, or no interval
+ */
+function renderClauseOfEqualPair(comparison) {
+  const { a, verdict } = comparison
+  if (verdict === 'no-difference-shown') return [`no difference in ${renderQuantityWord(comparison)} either`]
+  if (verdict !== 'lower' && verdict !== 'higher') return []
+  return [`${a} uses ${renderGap(comparison)} ${renderQuantityWord(comparison)}`]
+}
+
+/**
+ * Renders a further quantity of a pair that differs in the primary one, as the end of its sentence.
+ * @param {Comparison} comparison
+ * @returns {string[]} one phrase, such as `75 % less memory`; []: there is no verdict
+ */
+function renderClauseOfUnequalPair(comparison) {
+  const { verdict, ratio } = comparison
+  const word = renderQuantityWord(comparison)
+  if (ratio.median === null || verdict === 'invalid') return []
+  if (verdict === 'no-difference-shown' || isSmallWithoutInterval(comparison)) return [`as much ${word}`]
+  return [`${verdict === 'indicative' ? 'about ' : ''}${renderGap(comparison)} ${word}`]
 }
 
 /**
  * Renders a ratio as the cell `1.24 × [1.20, 1.29]`: how many times as much as the first proxy the second uses, with
- * the 95 % interval. That is the inverse of the comparison's ratio, so the ends of the interval swap.
+ * the 95 % interval. It is the inverse of the comparison's ratio, so the ends of the interval swap.
  * @param {Comparison} comparison of the first proxy (`a`) and the second (`b`)
- * @returns {import('./picture.js').Cell | null} `1.24 × (no interval yet)` without an interval; null: no verdict
+ * @returns {Cell | null} `1.24 × (no interval yet)` without an interval; null: no verdict
  */
 export function renderRatio({ ratio, verdict }) {
   const { median, low, high } = ratio
@@ -60,7 +77,8 @@ export function renderRatio({ ratio, verdict }) {
 }
 
 /**
- * Renders a change: `+35 %`, `~+35 %` without an interval, `±0` without a shown difference, from 1000 % on `12 ×`.
+ * Renders the change from `b` to `a` of a comparison: `+35 %`, `~+35 %` without an interval, `±0` without a
+ * shown difference, from 1000 % on `12 ×`.
  * @param {Comparison} comparison
  * @returns {string} empty: there is no verdict
  */
@@ -68,10 +86,8 @@ export function renderChange({ ratio, verdict }) {
   if (ratio.median === null || verdict === 'invalid') return ''
   if (verdict === 'no-difference-shown') return '±0'
   const change = 100 * (ratio.median - 1)
-  const text =
-    Math.abs(change) >= 1000
-      ? `${ratio.median.toFixed(0)} ×`
-      : `${change < 0 ? '−' : '+'}${Math.abs(change).toFixed(0)} %`
+  const percent = `${change < 0 ? '−' : '+'}${Math.abs(change).toFixed(0)} %`
+  const text = Math.abs(change) >= 1000 ? `${ratio.median.toFixed(0)} ×` : percent
   return verdict === 'indicative' ? `~${text}` : text
 }
 
@@ -81,22 +97,25 @@ export function renderChange({ ratio, verdict }) {
  * @param {Comparison} comparison
  * @returns {number} in percent
  */
-export function findNoise({ ratio: { low, high }, aaSpread, gapLeast }) {
-  const width = low !== null && high !== null && low <= 1 && high >= 1 ? Math.max(1 - low, high - 1) : 0
+export function computeNoisePercent({ ratio: { low, high }, aaSpread, gapLeast }) {
+  const hasInterval = low !== null && high !== null
+  const width = hasInterval && low <= 1 && high >= 1 ? Math.max(1 - low, high - 1) : 0
   return 100 * Math.max(gapLeast ?? GAP_LEAST, aaSpread ?? 0, width)
 }
 
 /**
  * Says whether a ratio has no interval and is closer to 1 than the smallest gap that counts as a difference.
- * @param {Comparison} comparison
+ * @param {Comparison} comparison with a ratio
  * @returns {boolean}
  */
-export function isOpenAndSmall({ verdict, ratio, gapLeast }) {
+export function isSmallWithoutInterval({ verdict, ratio, gapLeast }) {
   return verdict === 'indicative' && Math.abs(Number(ratio.median) - 1) < (gapLeast ?? GAP_LEAST)
 }
 
 /** Counts the repeats that have a ratio. @param {Comparison} comparison @returns {number} */
-export const countValues = ({ ratio }) => ratio.values.filter(value => value !== null).length
+export function countRatios({ ratio }) {
+  return ratio.values.filter(value => value !== null).length
+}
 
 /** Words in the reasons of comparisons, and those that reports print instead. @type {[RegExp, string][]} */
 const REASONS = [
@@ -108,7 +127,7 @@ const REASONS = [
 ]
 
 /**
- * Renders a reason of a comparison in the words of reports.
+ * Renders a reason of a comparison in the words of reports; a reason without such words stays as it is.
  * @param {string} reason
  * @returns {string}
  */
@@ -135,13 +154,12 @@ function renderPredicate({ quantity, verdict, ratio, gapLeast }) {
 /**
  * Renders the gap of a pair: `75 % less`; from twice as much on, `2.4 × the`.
  * @param {Comparison} comparison with a ratio
- * @param {number} digits after the decimal point of the percentage
  * @returns {string}
  */
-function renderGap({ ratio }, digits) {
+function renderGap({ ratio }) {
   const median = Number(ratio.median)
   if (median >= MULTIPLE_LEAST) return `${median.toFixed(1)} × the`
-  return `${(100 * Math.abs(median - 1)).toFixed(digits)} % ${median < 1 ? 'less' : 'more'}`
+  return `${(100 * Math.abs(median - 1)).toFixed(0)} % ${median < 1 ? 'less' : 'more'}`
 }
 
 /**
@@ -150,11 +168,11 @@ function renderGap({ ratio }, digits) {
  * @param {Comparison} comparison
  * @returns {string} begins with a space
  */
-function renderSureness(comparison) {
+function renderIntervalOrRepeats(comparison) {
   const { ratio, verdict, gapLeast } = comparison
   const { median, low, high } = ratio
   if (verdict === 'indicative' || low === null || high === null)
-    return ` (${renderNounCount(countValues(comparison), 'repeat')}: no interval yet)`
+    return ` (${renderNounCount(countRatios(comparison), 'repeat')}: no interval yet)`
   if (Number(median) >= MULTIPLE_LEAST) return ` (95 % CI ${low.toFixed(1)} to ${high.toFixed(1)})`
   const digits = gapLeast === undefined ? 0 : 1
   const ends = [low, high].map(end => 100 * Math.abs(end - 1)).sort((x, y) => x - y)
@@ -166,10 +184,15 @@ function renderSureness(comparison) {
  * @param {string} quantity its name
  * @returns {string}
  */
-export const renderQuantityLabel = quantity => QUANTITIES[quantity]?.compared?.label ?? quantity
+export function renderQuantityLabel(quantity) {
+  return QUANTITIES[quantity]?.compared?.label ?? quantity
+}
 
 /**
  * Renders the label of a comparison's quantity; that of memory is short.
  * @param {Comparison} comparison
+ * @returns {string}
  */
-const renderQuantityWord = ({ quantity }) => (quantity === MEMORY ? 'memory' : renderQuantityLabel(quantity))
+function renderQuantityWord({ quantity }) {
+  return quantity === MEMORY ? 'memory' : renderQuantityLabel(quantity)
+}

@@ -22,16 +22,17 @@ import { MEMORY, renderPair } from './pair.js'
  */
 export function renderPairs({ comparisons, primary = PRIMARY.name, others = [MEMORY] }) {
   const pairs = comparisons.filter(c => !c.isControl && c.contrast === null && c.service === null)
-  const ofPrimary = pairs.filter(c => c.quantity === primary)
-  if (ofPrimary.length === 0) return []
-  const groups = [...groupBy(ofPrimary, c => createGroupKey(c)).values()]
-  const ofFirst = ofPrimary.filter(({ a }) => a === ofPrimary[0].a)
-  const contenders = new Set(ofFirst.map(({ b }) => b))
-  if (groups.length > 1) return [...groupBy(ofFirst, c => c.b).values()].map(renderPoints)
-  if (contenders.size > 1) return [renderManyProxies(ofPrimary)]
-  return ofFirst.map(comparison => {
-    const beside = pairs.filter(c => c.a === comparison.a && c.b === comparison.b && others.includes(c.quantity))
-    return renderPair(comparison, beside)
+  const primaryPairs = pairs.filter(({ quantity }) => quantity === primary)
+  if (primaryPairs.length === 0) return []
+  const points = groupBy(primaryPairs, pair => createGroupKey(pair))
+  const againstFirst = primaryPairs.filter(({ a }) => a === primaryPairs[0].a)
+  const byContender = groupBy(againstFirst, ({ b }) => b)
+  if (points.size > 1) return [...byContender.values()].map(renderPoints)
+  if (byContender.size > 1) return [renderManyProxies(primaryPairs)]
+  return againstFirst.map(pair => {
+    const ofPair = pairs.filter(({ a, b }) => a === pair.a && b === pair.b)
+    const furtherPairs = ofPair.filter(({ quantity }) => others.includes(quantity))
+    return renderPair(pair, furtherPairs)
   })
 }
 
@@ -43,42 +44,46 @@ export function renderPairs({ comparisons, primary = PRIMARY.name, others = [MEM
  */
 function renderPoints(comparisons) {
   const [{ a, b, quantity }] = comparisons
-  const listComparisonsWithVerdict = (/** @type {string} */ verdict) => comparisons.filter(c => c.verdict === verdict)
-  const renderGaps = (/** @type {Comparison[]} */ subset) => {
-    const values = subset.map(({ ratio }) => 100 * Math.abs(Number(ratio.median) - 1)).sort((x, y) => x - y)
-    const [least, most] = [values[0], values[values.length - 1]].map(value => value.toFixed(0))
-    return `${least === most ? least : `${least} to ${most}`} %`
-  }
+  const count = comparisons.length
+  const listWithVerdict = (/** @type {Comparison['verdict']} */ verdict) =>
+    comparisons.filter(comparison => comparison.verdict === verdict)
+  const lower = listWithVerdict('lower')
+  const higher = listWithVerdict('higher')
+  const alike = listWithVerdict('no-difference-shown')
   const { less, more, label = quantity } = QUANTITIES[quantity]?.compared ?? {}
-  for (const [verdict, words] of /** @type {const} */ ([
-    ['lower', less],
-    ['higher', more],
-  ]))
-    if (listComparisonsWithVerdict(verdict).length === comparisons.length)
-      return `${a} ${`${words}`.replace('%', renderGaps(comparisons))} than ${b}, at each of ${comparisons.length} points.`
+  if (lower.length === count || higher.length === count) {
+    const predicate = `${lower.length === count ? less : more}`.replace('%', renderGaps(comparisons))
+    return `${a} ${predicate} than ${b}, at each of ${count} points.`
+  }
+  const open = listWithVerdict('indicative').filter(({ ratio }) => ratio.median !== null)
+  const withoutVerdict = count - lower.length - higher.length - alike.length - open.length
   const clauses = [
-    ['lower', 'less'],
-    ['higher', 'more'],
-  ].flatMap(([verdict, word]) => {
-    const subset = listComparisonsWithVerdict(verdict)
-    return subset.length > 0 ? [`${word} at ${subset.length} (${renderGaps(subset)})`] : []
-  })
-  const alikeCount = listComparisonsWithVerdict('no-difference-shown').length
-  const open = listComparisonsWithVerdict('indicative').filter(({ ratio }) => ratio.median !== null)
-  const ratios = open.map(({ ratio }) => Number(ratio.median)).sort((x, y) => x - y)
-  const withoutVerdict =
-    comparisons.length -
-    listComparisonsWithVerdict('lower').length -
-    listComparisonsWithVerdict('higher').length -
-    alikeCount -
-    open.length
-  const allClauses = [
-    ...clauses,
-    ...(alikeCount > 0 ? [`no difference at ${alikeCount}`] : []),
-    ...(open.length > 0
-      ? [`no interval yet at ${open.length} (${ratios[0].toFixed(2)} to ${ratios[ratios.length - 1].toFixed(2)} ×)`]
-      : []),
+    ...(lower.length > 0 ? [`less at ${lower.length} (${renderGaps(lower)})`] : []),
+    ...(higher.length > 0 ? [`more at ${higher.length} (${renderGaps(higher)})`] : []),
+    ...(alike.length > 0 ? [`no difference at ${alike.length}`] : []),
+    ...(open.length > 0 ? [`no interval yet at ${open.length} (${renderRatioRange(open)})`] : []),
     ...(withoutVerdict > 0 ? [`no verdict at ${withoutVerdict}`] : []),
   ]
-  return `${capitalise(label)} of ${a} against ${b} at ${renderNounCount(comparisons.length, 'point')}: ${allClauses.join(', ')}.`
+  return `${capitalise(label)} of ${a} against ${b} at ${renderNounCount(count, 'point')}: ${clauses.join(', ')}.`
+}
+
+/**
+ * Renders the smallest and the largest gap, such as `12 to 30 %`; one number, if both round to it.
+ * @param {Comparison[]} comparisons with ratios, at least one
+ * @returns {string}
+ */
+function renderGaps(comparisons) {
+  const gaps = comparisons.map(({ ratio }) => 100 * Math.abs(Number(ratio.median) - 1))
+  const [least, most] = [Math.min(...gaps), Math.max(...gaps)].map(gap => gap.toFixed(0))
+  return `${least === most ? least : `${least} to ${most}`} %`
+}
+
+/**
+ * Renders the smallest and the largest ratio, such as `0.90 to 1.10 ×`.
+ * @param {Comparison[]} comparisons with ratios, at least one
+ * @returns {string}
+ */
+function renderRatioRange(comparisons) {
+  const ratios = comparisons.map(({ ratio }) => Number(ratio.median))
+  return `${Math.min(...ratios).toFixed(2)} to ${Math.max(...ratios).toFixed(2)} ×`
 }

@@ -25,10 +25,25 @@
  * @property {(Cell | null)[]} cells null: not measured
  */
 
-/** @typedef {{ columns: Column[], rows: PictureRow[], isOfProxies?: boolean }} Picture isOfProxies: each row is a proxy, and its label the name */
+/**
+ * @typedef {object} Picture
+ * @property {Column[]} columns
+ * @property {PictureRow[]} rows
+ * @property {boolean} [isOfProxies] each row is a proxy, and its label the name
+ */
 
-/** @typedef {{ command: string, gives: string }} Command a command line, and what it measures */
-/** @typedef {{ what: string, why: string, commands: Command[] }} NotMeasured why: a reason, or empty; commands: empty if none measures it */
+/**
+ * @typedef {object} Command
+ * @property {string} command a command line
+ * @property {string} gives the quantity that it measures
+ */
+
+/**
+ * @typedef {object} NotMeasured
+ * @property {string} what quantities, joined by commas, or a proxy
+ * @property {string} why a reason; empty: none is known
+ * @property {Command[]} commands empty: none measures it
+ */
 
 /**
  * The answer of one kind of trials.
@@ -45,7 +60,7 @@
  * Joins the pictures whose rows are proxies into one, by the labels of their rows, baselines last. The other pictures
  * follow unchanged.
  * @param {Picture[]} pictures
- * @returns {Picture[]} in the joined picture, a cell is null if its original picture lacks the proxy
+ * @returns {Picture[]} in the joined picture, a cell is null if its original picture lacks the proxy; []: there are no pictures
  */
 export function joinPictures(pictures) {
   const joined = pictures.filter(({ isOfProxies }) => isOfProxies)
@@ -58,8 +73,9 @@ export function joinPictures(pictures) {
     columns: joined.flatMap(({ columns }) => columns),
     rows: sorted.map(row => ({
       ...row,
-      cells: joined.flatMap(({ columns, rows: joinedRows }) => {
-        return joinedRows.find(({ label }) => label === row.label)?.cells ?? columns.map(() => null)
+      cells: joined.flatMap(picture => {
+        const sameRow = picture.rows.find(({ label }) => label === row.label)
+        return sameRow?.cells ?? picture.columns.map(() => null)
       }),
     })),
   }
@@ -84,12 +100,13 @@ export function dropEmptyCells({ columns, rows, ...picture }) {
 
 /**
  * Groups neighbouring columns that share a group's heading; a column without a group is a span of its own.
- * @param {Picture['columns']} columns
+ * @param {Column[]} columns
  * @returns {{ group: string, from: number, to: number }[]} group: empty: none; from: index of the first column; to:
  *   index after the last
  */
 export function listSpans(columns) {
   const groups = columns.map(({ group = '' }) => group)
-  const starts = groups.flatMap((group, i) => (i > 0 && group !== '' && group === groups[i - 1] ? [] : [i]))
+  const isContinued = (/** @type {number} */ i) => i > 0 && groups[i] !== '' && groups[i] === groups[i - 1]
+  const starts = [...groups.keys()].filter(i => !isContinued(i))
   return starts.map((from, n) => ({ group: groups[from], from, to: starts[n + 1] ?? groups.length }))
 }

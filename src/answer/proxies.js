@@ -14,11 +14,11 @@ import { dropEmptyCells } from './picture.js'
 /** Headings of quantities that do not have their label there. @type {Record<string, string>} */
 const HEADINGS = { cpuPerRequest: 'CPU per request', rss: 'memory', cpuCores: 'CPU' }
 /** Units that stand behind each value; all others stay in the heading. */
-const BEHIND = ['µs', 'MiB', 'ms', '%', 's']
+const VALUE_UNITS = ['µs', 'MiB', 'ms', '%', 's']
 /** More columns do not fit beside each other on a terminal of 100 columns. */
 const COLUMNS_MOST = 6
 /** Quantiles that are not drawn of a closed loop: there they follow from its rate, and are no latencies. */
-const TIMES = ['p50', 'p90', 'p95', 'p99', 'p999']
+const QUANTILE_NAMES = ['p50', 'p90', 'p95', 'p99', 'p999']
 
 /**
  * @typedef {object} ProxyOptions
@@ -26,7 +26,15 @@ const TIMES = ['p50', 'p90', 'p95', 'p99', 'p999']
  * @property {Comparison[]} comparisons
  * @property {string[]} quantities names, in the order of the columns
  * @property {string} [primary] whose ratios are drawn, too; by default CPU per request
- * @property {{ column: Column, cellOf: (arm: SummaryArm) => Cell | null }[]} [columns] further ones, if each proxy has a row
+ * @property {ArmColumn[]} [columns] further ones, if each proxy has a row
+ */
+/**
+ * A column of a picture in which each arm has a row.
+ * @typedef {{ column: Column, drawCell: (arm: SummaryArm) => Cell | null }} ArmColumn
+ */
+/**
+ * A column of a picture in which each point of the axes has a row.
+ * @typedef {{ column: Column, drawCell: (point: SummaryArm[]) => Cell | null }} PointColumn point: its arms, one for each proxy
  */
 
 /**
@@ -41,13 +49,13 @@ export function drawProxies({ arms: allArms, comparisons, quantities, primary = 
   const pairs = comparisons.filter(c => c.quantity === primary && c.service === null && !c.isControl)
   const picture = hasPoints(arms)
     ? drawPoints(arms, pairs, names, listVariedAxes(arms))
-    : drawRows(arms, pairs, { names, primary, further: columns })
+    : drawRows(arms, pairs, { names, primary, furtherColumns: columns })
   return picture.rows.length === 0 || picture.columns.length === 0 ? [] : [picture]
 }
 
 /**
- * Says whether arms differ in more than their proxies. An axis in which a proxy has no choice does not count: `none`
- * has no workers, and Linkerd's proxy has one.
+ * Says whether arms differ in more than their proxies: they have points of axes. An axis in which a proxy has no choice does not
+ * count: `none` has no workers, and Linkerd's proxy has one.
  * @param {SummaryArm[]} arms without A/A arms
  * @returns {boolean}
  */
@@ -61,7 +69,7 @@ export function hasPoints(arms) {
  * @param {string} name of the quantity
  */
 function isInformative(arm, name) {
-  if (arm.load.kind === 'closed' && TIMES.includes(name)) return false
+  if (arm.load.kind === 'closed' && QUANTILE_NAMES.includes(name)) return false
   // The rate in a proxy's own turns does not show its throughput.
   if (arm.load.kind === 'interleaved' && name === 'throughput') return false
   return findQuantity(arm, name).median !== null
@@ -72,42 +80,42 @@ function isInformative(arm, name) {
  * quantity.
  * @param {SummaryArm[]} arms
  * @param {Comparison[]} pairs of the primary quantity
- * @param {{ names: string[], primary: string, further: NonNullable<ProxyOptions['columns']> }} options names: of
- *   quantities; further: columns after those of the quantities
+ * @param {{ names: string[], primary: string, furtherColumns: ArmColumn[] }} options names: of quantities; furtherColumns: after
+ *   those of the quantities
  * @returns {Picture}
  */
-function drawRows(arms, pairs, { names, primary, further }) {
+function drawRows(arms, pairs, { names, primary, furtherColumns }) {
   const first = arms.find(arm => arm.hasSidecars)
   const against = pairs.filter(c => c.contrast === null && first && c.a === renderArmName(first))
   const isMany = against.length > 1
-  const renderArmRatio = (/** @type {SummaryArm} */ arm) => {
+  const drawArmRatio = (/** @type {SummaryArm} */ arm) => {
     const comparison = against.find(({ b }) => b === renderArmName(arm))
     if (arm === first) return { text: '1' }
     return comparison ? renderRatio(comparison) : null
   }
-  /** @type {{ column: Column, cellOf: (arm: SummaryArm) => Cell | null }[]} */
+  /** @type {ArmColumn[]} */
   const columns = names.flatMap((name, i) => [
     {
-      column: { heading: renderHeading(name), ...(i === 0 && { isBar: /** @type {const} */ (true) }) },
-      cellOf: arm => renderQuantity(arm, name),
+      column: { heading: renderQuantityHeading(name), ...(i === 0 && { isBar: /** @type {const} */ (true) }) },
+      drawCell: arm => drawQuantityCell(arm, name),
     },
-    ...(name === primary && isMany ? [{ column: { heading: `against ${against[0].a}` }, cellOf: renderArmRatio }] : []),
+    ...(name === primary && isMany ? [{ column: { heading: `against ${against[0].a}` }, drawCell: drawArmRatio }] : []),
   ])
-  const allColumns = [...columns, ...further]
+  const allColumns = [...columns, ...furtherColumns]
   return dropEmptyCells({
     isOfProxies: true,
     columns: allColumns.map(({ column }) => column),
     rows: arms.map(arm => ({
       label: renderArmName(arm),
       ...(!arm.hasSidecars && { isBaseline: /** @type {const} */ (true) }),
-      cells: allColumns.map(({ cellOf }) => cellOf(arm)),
+      cells: allColumns.map(({ drawCell }) => drawCell(arm)),
     })),
   })
 }
 
 /**
- * Draws a row for each point of the axes that vary, with a column for each quantity and proxy. Two proxies get a
- * column with their ratio, too. Quantities beyond COLUMNS_MOST columns are left out.
+ * Draws a row for each point of the axes that vary, with a column for each quantity and proxy. Two proxies with sidecars get a
+ * column with their ratio, too. Quantities beyond COLUMNS_MOST columns are left out, but for the first.
  * @param {SummaryArm[]} arms
  * @param {Comparison[]} pairs of the primary quantity
  * @param {string[]} names of quantities
@@ -118,67 +126,74 @@ function drawPoints(arms, pairs, names, varied) {
   const withSidecars = arms.filter(arm => arm.hasSidecars)
   const points = [...groupBy(withSidecars.length > 0 ? withSidecars : arms, arm => renderAxes(arm, varied)).values()]
   const proxies = [...new Set(arms.map(renderArmName))]
-  const [first, second] = [...new Set(withSidecars.map(renderArmName))]
-  const isPair = second !== undefined && new Set(withSidecars.map(renderArmName)).size === 2
-  const columns = names.slice(0, Math.max(1, Math.floor((COLUMNS_MOST - (isPair ? 1 : 0)) / proxies.length)))
-  // An arm without sidecars has no value on an axis of sidecars: the only one of its name stands at each point.
-  const findArm = (/** @type {string} */ proxy, /** @type {SummaryArm[]} */ point) => {
-    const ofProxy = arms.filter(arm => renderArmName(arm) === proxy)
-    return (
-      point.find(arm => renderArmName(arm) === proxy) ??
-      (ofProxy.length === 1 && !ofProxy[0].hasSidecars ? ofProxy[0] : null)
-    )
-  }
-  const drawnColumns = columns.flatMap((name, i) => [
-    ...proxies.map(proxy => ({
-      column: { group: renderHeading(name), heading: proxy },
-      cellOf: (/** @type {SummaryArm[]} */ point) => {
-        const arm = findArm(proxy, point)
-        const cell = arm && renderQuantity(arm, name)
-        const change = arm && i === 0 ? renderArmChange(arm, pairs) : ''
-        return cell && change ? { ...cell, text: `${cell.text} ${change}` } : cell
-      },
-    })),
-    ...(i === 0 && isPair
-      ? [
-          {
-            column: { group: '', heading: `${second} / ${first}` },
-            cellOf: (/** @type {SummaryArm[]} */ point) => {
-              const comparison = pairs.find(
-                c =>
-                  c.contrast === null &&
-                  c.a === first &&
-                  c.b === second &&
-                  createGroupKey(c) === createGroupKey(point[0]),
-              )
-              return comparison ? renderRatio(comparison) : null
-            },
-          },
-        ]
-      : []),
-  ])
+  const compared = [...new Set(withSidecars.map(renderArmName))]
+  const ratioColumns = compared.length === 2 ? [createRatioColumn(compared, pairs)] : []
+  const quantitiesMost = Math.max(1, Math.floor((COLUMNS_MOST - ratioColumns.length) / proxies.length))
+  const columns = names.slice(0, quantitiesMost).flatMap((name, i) => {
+    const contrasts = i === 0 ? pairs : []
+    const proxyColumns = proxies.map(proxy => createProxyColumn(name, { proxy, arms, contrasts }))
+    return i === 0 ? [...proxyColumns, ...ratioColumns] : proxyColumns
+  })
   return dropEmptyCells({
-    columns: drawnColumns.map(({ column }) => column),
+    columns: columns.map(({ column }) => column),
     rows: points.map(point => ({
       label: renderAxes(point[0], varied),
-      cells: drawnColumns.map(({ cellOf }) => cellOf(point)),
+      cells: columns.map(({ drawCell }) => drawCell(point)),
     })),
   })
+}
+
+/**
+ * Creates the column of one proxy in a quantity, with its change against the first value of a contrast.
+ * @param {string} name of the quantity
+ * @param {{ proxy: string, arms: SummaryArm[], contrasts: Comparison[] }} options arms: of all points and proxies; contrasts: []: the
+ *   column has no changes
+ * @returns {PointColumn} a cell is null if the proxy was not measured at the point
+ */
+function createProxyColumn(name, { proxy, arms, contrasts }) {
+  const ofProxy = arms.filter(arm => renderArmName(arm) === proxy)
+  // An arm without sidecars has no value on an axis of sidecars: the only one of its name stands at each point.
+  const sharedArm = ofProxy.length === 1 && !ofProxy[0].hasSidecars ? ofProxy[0] : null
+  return {
+    column: { group: renderQuantityHeading(name), heading: proxy },
+    drawCell: point => {
+      const arm = point.find(pointArm => renderArmName(pointArm) === proxy) ?? sharedArm
+      const cell = arm && drawQuantityCell(arm, name)
+      const change = arm && renderArmChange(arm, contrasts)
+      return cell && change ? { ...cell, text: `${cell.text} ${change}` } : cell
+    },
+  }
+}
+
+/**
+ * Creates the column of the ratio of two proxies, the second to the first.
+ * @param {string[]} proxies two names
+ * @param {Comparison[]} pairs of the primary quantity
+ * @returns {PointColumn} a cell is null if there is no verdict on the proxies at the point
+ */
+function createRatioColumn([first, second], pairs) {
+  const ofBoth = pairs.filter(({ contrast, a, b }) => contrast === null && a === first && b === second)
+  return {
+    column: { group: '', heading: `${second} / ${first}` },
+    drawCell: point => {
+      const comparison = ofBoth.find(pair => createGroupKey(pair) === createGroupKey(point[0]))
+      return comparison ? renderRatio(comparison) : null
+    },
+  }
 }
 
 /**
  * Renders the change of an arm against the first value of a contrast, such as `+35 %`.
  * @param {SummaryArm} arm
  * @param {Comparison[]} pairs of the primary quantity
- * @returns {string} empty: the arm is in no contrast
+ * @returns {string} empty: the arm is in no contrast, or there is no verdict on it
  */
 function renderArmChange(arm, pairs) {
-  const comparison = pairs.find(
-    ({ contrast, ...c }) =>
-      contrast !== null &&
-      c.a === `${renderArmName(arm)} with ${renderAxes(arm, [contrast])}` &&
-      createGroupKey(c) === createGroupKey(arm),
-  )
+  const comparison = pairs.find(pair => {
+    const { contrast, a } = pair
+    if (contrast === null || a !== `${renderArmName(arm)} with ${renderAxes(arm, [contrast])}`) return false
+    return createGroupKey(pair) === createGroupKey(arm)
+  })
   return comparison ? renderChange(comparison) : ''
 }
 
@@ -187,26 +202,26 @@ function renderArmChange(arm, pairs) {
  * @param {string} name of a quantity
  * @returns {string}
  */
-export function renderHeading(name) {
+export function renderQuantityHeading(name) {
   const { label, unit } = QUANTITIES[name]
   if (HEADINGS[name]) return HEADINGS[name]
-  return BEHIND.includes(unit) ? label.replace(new RegExp(`,? ${unit}(?= |$)`), '') : label
+  return VALUE_UNITS.includes(unit) ? label.replace(new RegExp(`,? ${unit}(?= |$)`), '') : label
 }
 
 /**
- * Renders the median of a quantity with its unit, as a cell.
+ * Draws the median of a quantity as a cell, with its unit unless the heading has it.
  * @param {SummaryArm} arm
  * @param {string} name of a quantity
  * @returns {Cell | null} value, low and high: in the unit of the text; null: the arm has no value, or none that means
  *   something under its load
  */
-export function renderQuantity(arm, name) {
+export function drawQuantityCell(arm, name) {
   if (!isInformative(arm, name)) return null
   const { median, low, high } = findQuantity(arm, name)
   const row = QUANTITIES[name]
   const { scale = 1 } = row
   const digits = name === 'rss' && Number(median) / scale >= 10 ? 0 : row.digits
-  const unit = BEHIND.includes(row.unit) && row.unit !== '%' ? ` ${row.unit}` : ''
+  const unit = VALUE_UNITS.includes(row.unit) && row.unit !== '%' ? ` ${row.unit}` : ''
   const scaleToUnit = (/** @type {number | null} */ value) => (value === null ? null : value / scale)
   return {
     text: `${formatValue({ ...row, digits }, Number(median))}${unit}`,

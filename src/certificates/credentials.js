@@ -9,15 +9,15 @@ import { renderSpiffeId } from '../model/sidecar-contract.js'
 export const SERVICES = ['client', 'server']
 /** The folder of the flawed certificates, below that of the services'. */
 export const REFUSED_FOLDER = 'refused'
-/** The identity that the flawed certificates claim, unless they name another. */
-export const CLIENT = renderSpiffeId('client')
+/** The identity that a flawed certificate claims unless it names another. */
+export const CLIENT_IDENTITY = renderSpiffeId('client')
 
 /**
- * Certificates with one flaw each: a sidecar that accepts the client must refuse them (parity/beside/peers.js).
+ * Certificates with one flaw each, by name: a sidecar that accepts the client must refuse them (parity/beside/peers.js).
  * @type {Record<string, CertificateFlaws & { identity?: string, isOfAnother?: boolean }>} identity absent: the client's;
  *   isOfAnother: issued by another authority with the same name
  */
-export const FLAWED = {
+export const FLAWED_CERTIFICATES = {
   'self-signed': { isSelfSigned: true },
   'another-ca': { isOfAnother: true },
   expired: { validIn: 'past' },
@@ -25,22 +25,22 @@ export const FLAWED = {
   'no-client-auth': { usages: ['serverAuth'] },
   'no-server-auth': { usages: ['clientAuth'] },
   'another-identity': { identity: renderSpiffeId('stranger') },
-  prefix: { identity: CLIENT.slice(0, -1) },
-  suffix: { identity: CLIENT.slice('spiffe://'.length) },
-  'begins-alike': { identity: `${CLIENT}-2` },
-  'ends-alike': { identity: `https://another.example/${CLIENT}` },
+  prefix: { identity: CLIENT_IDENTITY.slice(0, -1) },
+  suffix: { identity: CLIENT_IDENTITY.slice('spiffe://'.length) },
+  'begins-alike': { identity: `${CLIENT_IDENTITY}-2` },
+  'ends-alike': { identity: `https://another.example/${CLIENT_IDENTITY}` },
 }
 
 /**
  * Reads the certificates and keys of the rig's peers, by name, and the certificate of their authority, all as PEM.
- * @param {string} folder
+ * @param {string} folder of the services' certificates
+ * @returns {{ ca: string, credentials: Record<string, Credentials> }} credentials: of the services and the flawed ones
  * @throws {Error} if a file cannot be read
- * @returns {{ ca: string, credentials: Record<string, Credentials> }}
  */
 export function readCredentials(folder) {
-  const read = (/** @type {string} */ name) => readFileSync(path.join(folder, `${name}.pem`), 'utf8')
-  const readPair = (/** @type {string} */ at) => ({ cert: read(at), key: read(`${at}-key`) })
+  const readPem = (/** @type {string} */ name) => readFileSync(path.join(folder, `${name}.pem`), 'utf8')
+  const readPair = (/** @type {string} */ name) => ({ cert: readPem(name), key: readPem(`${name}-key`) })
   const trusted = SERVICES.map(name => [name, readPair(name)])
-  const flawed = Object.keys(FLAWED).map(name => [name, readPair(path.join(REFUSED_FOLDER, name))])
-  return { ca: read('ca'), credentials: Object.fromEntries([...trusted, ...flawed]) }
+  const flawed = Object.keys(FLAWED_CERTIFICATES).map(name => [name, readPair(path.join(REFUSED_FOLDER, name))])
+  return { ca: readPem('ca'), credentials: Object.fromEntries([...trusted, ...flawed]) }
 }

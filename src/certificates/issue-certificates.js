@@ -11,7 +11,7 @@ const DEADLINE_MS = 600_000
 
 /**
  * @typedef {object} Issue
- * @property {string} certificates the folder of all key types, as in lib/certificate-files.js
+ * @property {string} certificates the folder of ECDSA certificates, from which lib/certificate-files.js locates those of RSA
  * @property {string[]} names of services
  * @property {string[]} [rotated] services that get a second certificate
  * @property {readonly KeyType[]} keyTypes
@@ -22,7 +22,7 @@ const DEADLINE_MS = 600_000
 /**
  * Writes the certificates of services, and the flawed ones, in a process of its own: the code for it takes 20 MiB of memory.
  * @param {Issue} issue
- * @throws {BenchError} if that process fails, or takes more than 10 minutes
+ * @throws {BenchError} if that process fails, as when a folder has certificates already, or takes more than 10 minutes
  */
 export async function issueCertificates(issue) {
   const input = JSON.stringify(issue)
@@ -32,15 +32,15 @@ export async function issueCertificates(issue) {
     timeout: DEADLINE_MS,
   })
   if (!failed) return
-  const why = findReason(stderr) ?? shortMessage
+  const why = findErrorLine(stderr) ?? shortMessage
   throw new BenchError(`cannot make certificates in ${issue.certificates}: ${why}`)
 }
 
 /**
- * Finds the first line of stderr with the name and message of an error, without its stack.
+ * Finds the line of stderr that has the name and the message of an error: the first, above its stack.
  * @param {string} stderr
- * @returns {string | undefined} undefined: there is none
+ * @returns {string | undefined} undefined: no line has them
  */
-export function findReason(stderr) {
+export function findErrorLine(stderr) {
   return /^(?:\w*Error|DOMException)(?: \[\w+\])?: .*/m.exec(stderr)?.[0]
 }

@@ -1,7 +1,9 @@
 /** @import { DataPlane } from '../model/types.ts' */
 
-/** All data planes, in the order of reports. The code of each is loaded when a run names it. */
-/** @type {Record<string, () => Promise<DataPlane>>} */
+/**
+ * The loader of each data plane, in the order of reports: its code is loaded when a run names it.
+ * @type {Record<string, () => Promise<DataPlane>>}
+ */
 const PLANES = {
   none: async () => (await import('./none/index.js')).none,
   pipy: async () => (await import('./pipy/index.js')).pipy,
@@ -22,23 +24,21 @@ export const MESHES = { istio: 'envoy:istio', ambient: 'ztunnel:istio', osm: 'en
 /**
  * Loads planes, each once.
  * @param {Iterable<string>} [names] absent: all; names that the kit does not have are left out
- * @returns {Promise<Record<string, DataPlane>>} by name, in the order of the registry
+ * @returns {Promise<Record<string, DataPlane>>} by name, in the order of the registry; {}: the kit has none of the names
  * @throws {Error} if a line of the registry loads no plane of its name, as after copying a folder
  */
 export async function loadPlanes(names = PLANE_NAMES) {
   const chosen = new Set(names)
-  const entries = Object.entries(PLANES).filter(([name]) => chosen.has(name))
-  return Object.fromEntries(
-    await Promise.all(entries.map(async ([name, load]) => [name, assertPlaneName(name, await load())])),
-  )
+  const loaders = Object.entries(PLANES).filter(([name]) => chosen.has(name))
+  const entries = loaders.map(async ([name, load]) => [name, assertPlaneName(name, await load())])
+  return Object.fromEntries(await Promise.all(entries))
 }
 
 /**
- * Asserts that a line of the registry loads a plane of its name.
- * @param {string} name
- * @param {DataPlane | undefined} plane
- * @returns the plane
- * @throws {Error} if there is none, or its name is not that of the line
+ * Returns the plane that a line of the registry loads, once its name is checked.
+ * @param {string} name of the line
+ * @param {DataPlane | undefined} plane undefined: the module exports no such name
+ * @throws {Error} if there is no plane, or its name is not that of the line
  */
 export function assertPlaneName(name, plane) {
   if (plane?.name === name) return plane

@@ -19,22 +19,16 @@ import {
 } from './record/measures.js'
 
 /** The one table of quantities, which reports, charts, metrics and claims read, and its readers. Long, since it is a table. Pure. */
-/** @import { Arm, Load, Quantity, SummaryArm, TrialRecord, Use } from '../model/types.ts' */
-
-/** @import { QuantityRow, RoundRecords } from './record/quantity-row.js' */
+/**
+ * @import { Arm, Load, Quantity, SummaryArm, TrialRecord, Use } from '../model/types.ts'
+ * @import { Compared, QuantityRow, RoundRecords } from './record/quantity-row.js'
+ */
 
 /** @type {Load['kind'][]} */
 const EVERY_LOAD = ['interleaved', 'closed', 'open', 'idle']
 const WHERE_GIVEN = 'Given where the rounds together hold ten requests beyond it.'
 const PERCENTILES = { p50: '50', p90: '90', p95: '95', p99: '99', p999: '99.9' }
 const PERCENTILE_NAMES = /** @type {(keyof typeof PERCENTILES)[]} */ (Object.keys(PERCENTILES))
-
-/**
- * Says whether no sidecar of an arm ends in the window. Sums exclude one that does.
- * @param {Pick<Arm, 'conditions'>} arm
- * @returns {boolean}
- */
-const hasNoEnding = arm => !arm.conditions.ending
 
 /** The first is the primary quantity. @type {QuantityRow[]} */
 const ROWS = [
@@ -280,15 +274,25 @@ export const SHOWN_BY_DEFAULT = ['throughput', 'cpuPerRequest', 'rss']
 export const [PRIMARY] = ROWS
 
 /**
- * Creates a measure of what a new connection adds to a request over a kept one, in the same round.
- * @param {(record: TrialRecord) => number | null} costOf computes the cost of a request; null: not measured
- * @returns {QuantityRow['measure']} its result is null with kept connections
+ * Says whether no sidecar of an arm ends in the window. Sums exclude one that does.
+ * @param {Pick<Arm, 'conditions'>} arm
+ * @returns {boolean}
  */
-function createConnectionMeasure(costOf) {
+function hasNoEnding({ conditions }) {
+  return !conditions.ending
+}
+
+/**
+ * Creates a measure of the cost that a new connection adds to a request over a kept one, in the same round.
+ * @param {(record: TrialRecord) => number | null} computeCost computes the cost of a request; null: it was not measured
+ * @returns {QuantityRow['measure']} its result is null if connections are kept, or the cost of one of the two was not measured
+ */
+function createConnectionMeasure(computeCost) {
   return ({ record, kept }) => {
     if (record.trial.arm.load.connections !== 'new') return null
-    const [overNew, overKept] = [costOf(record), findRoundValue(kept ?? [], 'cpuPerRequest', costOf)]
-    return overNew === null || overKept === null ? null : overNew - overKept
+    const costOverNew = computeCost(record)
+    const costOverKept = findRoundValue(kept ?? [], 'cpuPerRequest', computeCost)
+    return costOverNew === null || costOverKept === null ? null : costOverNew - costOverKept
   }
 }
 
@@ -305,7 +309,7 @@ function hasNamespaces({ conditions }) {
  * Creates the row of a percentile of response times.
  * @param {keyof typeof PERCENTILES} name of the percentile
  * @param {{ isCompared?: boolean, isMain?: boolean }} [roles] isMain: the percentile that stands for latency in headlines and
- *   charts
+ *   charts; both false by default
  * @returns {QuantityRow}
  */
 function createPercentileRow(name, { isCompared = false, isMain = false } = {}) {
@@ -318,8 +322,11 @@ function createPercentileRow(name, { isCompared = false, isMain = false } = {}) 
     short: isMain ? `${name} ms` : name,
     unit: 'ms',
     digits: 1,
-    definition: `${defineTime(`${PERCENTILES[name]} %`)} ${WHERE_GIVEN}`,
-    family: { label: 'p50 to p99.9 ms', definition: `${defineTime('50, 90, 95, 99 or 99.9 %')} ${WHERE_GIVEN}` },
+    definition: `${renderTimeDefinition(`${PERCENTILES[name]} %`)} ${WHERE_GIVEN}`,
+    family: {
+      label: 'p50 to p99.9 ms',
+      definition: `${renderTimeDefinition('50, 90, 95, 99 or 99.9 %')} ${WHERE_GIVEN}`,
+    },
     use: 'latency',
     useOfClosed: 'throughput',
     quantile: QUANTILES[name],
@@ -338,7 +345,7 @@ function createPercentileRow(name, { isCompared = false, isMain = false } = {}) 
       name: 'trial_response_time_seconds',
       scale: 1000,
       percentile: PERCENTILES[name],
-      definition: defineTime('`percentile` %'),
+      definition: renderTimeDefinition('`percentile` %'),
     },
   }
 }
@@ -348,14 +355,14 @@ function createPercentileRow(name, { isCompared = false, isMain = false } = {}) 
  * @param {string} share of the requests, in words
  * @returns {string}
  */
-function defineTime(share) {
+function renderTimeDefinition(share) {
   return `The time that ${share} of the requests of the window took at most, from sending to the last byte. In the open loop it is latency at an equal rate; in the closed loop it is the response time at saturation, which follows from the rate and the number of users (Little's law), and is no latency.`
 }
 
 /**
- * Creates the row of what sidecars add to a percentile.
+ * Creates the row of the time that sidecars add to a percentile.
  * @param {keyof typeof PERCENTILES} percentile
- * @returns {QuantityRow}
+ * @returns {QuantityRow} measured in the open loop only, beside a round without sidecars
  */
 function createAddedPercentileRow(percentile) {
   const name = `addedP${percentile.slice(1)}`
@@ -374,8 +381,9 @@ function createAddedPercentileRow(percentile) {
     quantile: QUANTILES[percentile],
     measure({ record, baseline }) {
       if (record.trial.arm.load.kind !== 'open') return null
-      const quantile = (/** @type {TrialRecord} */ r) => findQuantileMs(r, QUANTILES[percentile])
-      const [withSidecars, without] = [quantile(record), findRoundValue(baseline ?? [], 'latency', quantile)]
+      const measureMs = (/** @type {TrialRecord} */ trial) => findQuantileMs(trial, QUANTILES[percentile])
+      const withSidecars = measureMs(record)
+      const without = findRoundValue(baseline ?? [], 'latency', measureMs)
       return withSidecars === null || without === null ? null : withSidecars - without
     },
   }
@@ -439,16 +447,17 @@ function createMemoryRow(name, { words, isHeadline, ...row }) {
 /**
  * Lists the rows of the quantities in which arms are compared.
  * @param {Load['kind'][]} [kinds] absent: under any load
- * @returns rows whose `compared` is present
+ * @returns {(QuantityRow & { compared: Compared })[]} []: under these loads none is
  */
 export function listComparedQuantities(kinds) {
-  return Object.values(QUANTITIES).flatMap(({ compared, ...row }) =>
-    compared?.kinds.some(kind => kinds?.includes(kind) ?? true) ? [{ ...row, compared }] : [],
-  )
+  return Object.values(QUANTITIES).flatMap(({ compared, ...row }) => {
+    const isCompared = compared?.kinds.some(kind => kinds === undefined || kinds.includes(kind))
+    return compared && isCompared ? [{ ...row, compared }] : []
+  })
 }
 
 /**
- * Chooses the use that a trial must be good for to have a quantity under a load.
+ * Chooses the use that a trial must be good for, so that it has a quantity under a load.
  * @param {Pick<QuantityRow, 'use' | 'useOfClosed'>} row
  * @param {Pick<Load, 'kind'>} load
  * @returns {Use}
@@ -463,7 +472,7 @@ export function chooseRequiredUse({ use, useOfClosed = use }, { kind }) {
  * @param {QuantityRow} row
  * @param {TrialRecord[]} trials of the arm in the round
  * @param {Omit<RoundRecords, 'record'>} [beside] the service, and the records of arms that the arm is held against
- * @returns {number | null} in the unit of the header; null: no trial has it
+ * @returns {number | null} in the unit of the header; null: no trial has it, or there are no trials
  */
 export function measureRound(row, trials, beside = {}) {
   if (trials.length === 0) return null
@@ -472,18 +481,19 @@ export function measureRound(row, trials, beside = {}) {
 }
 
 /**
- * Reads a quantity of an arm, or of one service's sidecar, from a summary.
+ * Finds a quantity of an arm, or of one service's sidecar, in a summary.
  * @param {SummaryArm} arm
  * @param {string} name a key of QUANTITIES
- * @param {string | null} [service] null: the arm's own quantity
- * @returns {Quantity} median: null and values: [] if the summary lacks it
+ * @param {string | null} [service] null or absent: the arm's own quantity
+ * @returns {Quantity} median: null and values: [] if the summary lacks it, or the arm has no such sidecar
  */
 export function findQuantity(arm, name, service = null) {
   const row = QUANTITIES[name]
   /** @type {any} */
   const holder = service === null ? arm : arm.sidecars.find(sidecar => sidecar.service === service)
   const group = findQuantityGroup(row, arm.load)
-  const members = group === undefined ? holder : group === null ? null : holder?.[group]
+  if (group === null) return summariseValues([])
+  const members = group === undefined ? holder : holder?.[group]
   return members?.[row.key ?? row.header] ?? summariseValues([])
 }
 
@@ -509,7 +519,7 @@ export function nestQuantities(quantities, load) {
 }
 
 /**
- * Chooses the object that holds a quantity in a summary.
+ * Finds the name of the object that holds a quantity in a summary.
  * @param {QuantityRow} row
  * @param {Pick<Load, 'kind'>} load
  * @returns {string | null | undefined} null: the load does not have the quantity; undefined: it is a member of the arm
@@ -519,7 +529,7 @@ function findQuantityGroup({ group }, { kind }) {
 }
 
 /**
- * Formats a value with the digits of its row; `%` is the only unit that it adds. Cores that would round to 0, as those of idle
+ * Renders a value with the digits of its row; `%` is the only unit that it adds. Cores that would round to 0, as those of idle
  * sidecars do, get one significant digit.
  * @param {Pick<QuantityRow, 'unit' | 'scale' | 'digits'>} row
  * @param {number} value in the unit of the header

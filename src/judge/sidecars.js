@@ -1,14 +1,14 @@
 import { appendPoint, appendStretch, POINTS_MOST } from '../lib/bounded.js'
-import { finiteOrNull, subtract } from './record/compute-window.js'
+import { computeRise, finiteOrNull } from './record/compute-window.js'
 
-/** CPU and memory that each sidecar uses during a trial, from sample to sample. Pure. */
+/** The CPU and memory that each sidecar uses during a trial, from sample to sample. Pure. */
 /** @import { ProcessSpec, Reading, Sample } from '../model/types.ts' */
 
 // An edge of the window may be read right after a sample: the rate of CPU over so short a time says nothing.
 const APART_LEAST_SECONDS = 0.05
 
 /**
- * A sidecar now. A member is null if it is not known.
+ * A sidecar now. A member is null if it could not be read.
  * @typedef {object} SidecarNow
  * @property {string} service
  * @property {number | null} cores between the last two readings
@@ -31,7 +31,8 @@ const APART_LEAST_SECONDS = 0.05
  */
 
 /**
- * @typedef {object} Tracked
+ * A sidecar that is followed through the samples.
+ * @typedef {object} TrackedSidecar
  * @property {number} place in the readings of a sample
  * @property {SidecarNow} now
  * @property {SidecarSeries} series
@@ -42,12 +43,13 @@ const APART_LEAST_SECONDS = 0.05
 /**
  * Creates a tracker that follows the sidecars of a trial, sample by sample. The first sample after the start or after `clear`
  * determines which sidecars there are.
- * @param {{ most?: number }} [options] most: the largest number of points of a series, beyond which older ones are thinned
+ * @param {{ most?: number }} [options] most: the largest number of points of a series, beyond which older ones are thinned;
+ *   POINTS_MOST by default
  * @returns clear: forgets the sidecars; sample: adds a sample; snapshot: returns each sidecar as it is now; series: returns
- *   each sidecar over the trial
+ *   each sidecar over the trial; both return [] before the first sample
  */
-export function createSidecars({ most = POINTS_MOST } = {}) {
-  /** @type {Tracked[]} */
+export function createSidecarTracker({ most = POINTS_MOST } = {}) {
+  /** @type {TrackedSidecar[]} */
   let tracked = []
   return {
     clear() {
@@ -61,7 +63,7 @@ export function createSidecars({ most = POINTS_MOST } = {}) {
      */
     sample({ specs, sample, windowStartMs }) {
       if (tracked.length === 0) {
-        tracked = specs.flatMap((spec, place) => (spec.role === 'sidecar' ? [trackSidecar(spec, place)] : []))
+        tracked = specs.flatMap((spec, place) => (spec.role === 'sidecar' ? [createTrackedSidecar(spec, place)] : []))
       }
       const seconds = (sample.epochMs - windowStartMs) / 1000
       for (const sidecar of tracked) addReading({ sidecar, reading: sample.readings[sidecar.place], seconds, most })
@@ -73,12 +75,12 @@ export function createSidecars({ most = POINTS_MOST } = {}) {
 }
 
 /**
- * Creates the tracked state of a sidecar of which nothing was read yet.
+ * Creates a tracked sidecar of which nothing was read yet.
  * @param {Pick<ProcessSpec, 'service' | 'cpuLimitCores'>} spec
  * @param {number} place in the readings of a sample
- * @returns {Tracked}
+ * @returns {TrackedSidecar}
  */
-function trackSidecar({ service, cpuLimitCores }, place) {
+function createTrackedSidecar({ service, cpuLimitCores }, place) {
   const unknown = { cores: null, ofCap: null, isThrottled: null, throttledFraction: null }
   return {
     place,
@@ -91,9 +93,9 @@ function trackSidecar({ service, cpuLimitCores }, place) {
 
 /**
  * Adds a reading to a tracked sidecar. A reading that is undefined, or has NaN, could not be read; a reading within 50 ms of
- * the last one is ignored.
- * @param {{ sidecar: Tracked, reading: Reading | undefined, seconds: number, most: number }} options seconds: from the start of
- *   the window; most: points of a series
+ * the last one is ignored; one whose counters fell begins a new process.
+ * @param {{ sidecar: TrackedSidecar, reading: Reading | undefined, seconds: number, most: number }} options sidecar: is changed;
+ *   seconds: from the start of the window; most: points of a series
  */
 function addReading({ sidecar, reading, seconds, most }) {
   const { now, series, last } = sidecar
@@ -108,30 +110,41 @@ function addReading({ sidecar, reading, seconds, most }) {
 
   Object.assign(now, { cores: null, ofCap: null, isThrottled: null })
   if (!isRead) return
-  const usedSeconds = last === null ? null : reading.cpuSeconds - last.reading.cpuSeconds
-  // A counter that fell is of another process, which began anew.
-  if ((elapsed !== null && elapsed < 0) || (usedSeconds !== null && usedSeconds < 0)) sidecar.first = null
-  else if (last !== null && elapsed !== null && usedSeconds !== null) {
-    now.cores = usedSeconds / elapsed
-    now.ofCap = now.cpuLimitCores === null ? null : now.cores / now.cpuLimitCores
-    appendPoint(series.cores, [seconds, now.cores], most)
-    const throttled = subtract(reading.throttledPeriods, last.reading.throttledPeriods)
-    now.isThrottled = throttled === null ? null : throttled > 0
-    if (now.isThrottled) appendStretch(series.throttled, [last.seconds, seconds], most)
+  if (last !== null) {
+    // A counter that fell is of another process, which began anew.
+    const { atSeconds, cpuSeconds } = last.reading
+    const isNewProcess = reading.atSeconds < atSeconds || reading.cpuSeconds < cpuSeconds
+    if (isNewProcess) sidecar.first = null
+    else addUse({ sidecar, reading, last, seconds, most })
   }
-  if (sidecar.first === null && subtract(reading.throttledPeriods, reading.periods) !== null) sidecar.first = reading
-  now.throttledFraction = computeThrottledFraction(sidecar.first, reading) ?? now.throttledFraction
+  const hasPeriods = computeRise(reading.throttledPeriods, reading.periods) !== null
+  if (sidecar.first === null && hasPeriods) sidecar.first = reading
+  now.throttledFraction = computeThrottledSinceFirst(sidecar.first, reading) ?? now.throttledFraction
   sidecar.last = { reading, seconds }
+}
+
+/**
+ * Adds the CPU that a tracked sidecar used between two readings of one process.
+ * @param {{ sidecar: TrackedSidecar, reading: Reading, last: NonNullable<TrackedSidecar['last']>, seconds: number, most: number }}
+ *   options sidecar: is changed; seconds: from the start of the window; most: points of a series
+ */
+function addUse({ sidecar: { now, series }, reading, last, seconds, most }) {
+  now.cores = (reading.cpuSeconds - last.reading.cpuSeconds) / (reading.atSeconds - last.reading.atSeconds)
+  now.ofCap = now.cpuLimitCores === null ? null : now.cores / now.cpuLimitCores
+  appendPoint(series.cores, [seconds, now.cores], most)
+  const throttled = computeRise(reading.throttledPeriods, last.reading.throttledPeriods)
+  now.isThrottled = throttled === null ? null : throttled > 0
+  if (now.isThrottled) appendStretch(series.throttled, [last.seconds, seconds], most)
 }
 
 /**
  * Computes the share of throttled periods between two readings.
  * @param {Reading | null} first
  * @param {Reading} reading
- * @returns {number | null} null: no period passed, or the periods are not known
+ * @returns {number | null} null: there is no first reading, no period passed, or the periods could not be read
  */
-function computeThrottledFraction(first, reading) {
-  const periods = subtract(reading.periods, first?.periods)
-  const throttled = subtract(reading.throttledPeriods, first?.throttledPeriods)
+function computeThrottledSinceFirst(first, reading) {
+  const periods = computeRise(reading.periods, first?.periods)
+  const throttled = computeRise(reading.throttledPeriods, first?.throttledPeriods)
   return periods === null || throttled === null || periods <= 0 ? null : throttled / periods
 }

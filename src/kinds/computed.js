@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
-import { parseDocument } from '../records/records.js'
+import { readDocument } from '../records/records.js'
 import { answerBalance, createBalanceDocument, renderBalanceCsv, renderBalanceText } from './balance/document.js'
-import { readBalance, writeBalance } from './balance/records.js'
-import { renderBalanceTrial, runBalance, summariseBalance } from './balance/trials.js'
+import { readBalanceRun, writeBalanceRun } from './balance/records.js'
+import { computeBalanceTrials, renderBalanceTrialName, summariseBalance } from './balance/trials.js'
 
 /** @typedef {typeof COMPUTED['balance']} ComputedKind */
 
@@ -11,11 +11,11 @@ import { renderBalanceTrial, runBalance, summariseBalance } from './balance/tria
 export const COMPUTED = {
   balance: {
     name: 'balance',
-    compute: runBalance,
-    write: writeBalance,
-    read: readBalance,
+    compute: computeBalanceTrials,
+    write: writeBalanceRun,
+    read: readBalanceRun,
     summarise: summariseBalance,
-    renderTrialName: renderBalanceTrial,
+    renderTrialName: renderBalanceTrialName,
     answer: answerBalance,
     renderText: renderBalanceText,
     renderCsv: renderBalanceCsv,
@@ -24,15 +24,15 @@ export const COMPUTED = {
 }
 
 /**
- * Finds the kind of a computed run.
+ * Finds the kind of a computed run, by its manifest.
  * @param {string} folder of a run
- * @returns {ComputedKind | undefined} undefined: the folder contains a measured run, none, or an unreadable manifest
+ * @returns {ComputedKind | undefined} undefined: the folder contains a measured run, no run, or an unreadable manifest
  */
 export function findComputedKind(folder) {
   const file = path.join(folder, 'manifest.json')
   if (!existsSync(file)) return undefined
   try {
-    const { kind } = /** @type {any} */ (parseDocument(file, ''))
+    const { kind } = /** @type {any} */ (readDocument(file, ''))
     return Object.values(COMPUTED).find(({ name }) => name === kind)
   } catch {
     return undefined

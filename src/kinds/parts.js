@@ -13,8 +13,8 @@ import { rolloutPart } from './rollout/numbers.js'
  * @typedef {object} RecordPart
  * @property {(observed: Observed) => Judged} judge computes the part from the file's content
  * @property {boolean} hasWindow the trial also has a window
- * @property {(judged: Judged, textOf: (quantity: string) => string) => string} tell renders it for a line of progress; textOf
- *   renders a quantity of the record
+ * @property {(judged: Judged, renderQuantity: (quantity: string) => string) => string} renderProgress renders the part for a line
+ *   of progress; renderQuantity: renders a quantity of the record with its unit
  */
 
 const PARTS = /** @type {const} */ ({
@@ -30,8 +30,6 @@ const PARTS = /** @type {const} */ ({
  */
 export function findRecordPart(record) {
   const names = /** @type {(keyof typeof PARTS)[]} */ (Object.keys(PARTS))
-  return names.flatMap(name => {
-    const { [name]: judged } = record
-    return judged ? [{ name, part: PARTS[name], judged }] : []
-  })[0]
+  const name = names.find(part => record[part])
+  return name && { name, part: PARTS[name], judged: /** @type {object} */ (record[name]) }
 }

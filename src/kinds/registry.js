@@ -9,7 +9,7 @@ import { search } from './search/index.js'
  * @import { TrialKind } from '../model/types.ts'
  * @import { Kind } from '../run/kind.js'
  * @import { Sections } from './sections.js'
- * @import { Asking, KindPlan } from './kind.js'
+ * @import { ExperimentFields, KindPlan } from './kind.js'
  */
 
 /**
@@ -28,12 +28,12 @@ export const KIND_NAMES = /** @type {TrialKind[]} */ (Object.keys(KINDS))
 export const KIND_FIELDS = { ...search.fields, ...growth.fields, ...rollout.fields }
 
 /**
- * Lists the kinds of an experiment's trials, in the order in which they run: a special kind alone, else those of
- * `measure`, else `capacity`.
- * @param {Asking & { measure: ('cost' | 'capacity')[] | null }} experiment
+ * Lists the kinds of an experiment's trials, in the order in which they run: the one that its fields request (`isRequested`) alone,
+ * else those of `measure`, else `capacity`.
+ * @param {ExperimentFields & { measure: ('cost' | 'capacity')[] | null }} experiment
  * @returns {TrialKind[]}
  */
 export function listKinds(experiment) {
-  const special = KIND_NAMES.findLast(kind => KINDS[kind].isRequested?.(experiment))
-  return special ? [special] : (experiment.measure ?? ['capacity'])
+  const requested = KIND_NAMES.findLast(kind => KINDS[kind].isRequested?.(experiment))
+  return requested ? [requested] : (experiment.measure ?? ['capacity'])
 }

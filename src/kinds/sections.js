@@ -17,7 +17,7 @@ import { KINDS } from './registry.js'
  */
 /**
  * @typedef {object} Place
- * @property {ReturnType<typeof import('./search/nodes.js').readNode> | null} [node] whose free room is filled with sidecars
+ * @property {ReturnType<typeof import('./search/nodes.js').parseNodeOptions> | null} [node] whose free room is filled with sidecars
  * @property {number | null} [nodes] their number in a fleet, with one such pod each
  */
 
@@ -47,16 +47,17 @@ import { KINDS } from './registry.js'
  * @template {Result} [OfKind=any]
  * @typedef {object} Sections
  * @property {OfKind['kind']} kind
- * @property {(result: OfKind) => string} [heading] renders the heading beside results of other kinds
+ * @property {(result: OfKind) => string} [renderHeading] renders the heading beside results of other kinds; absent: it has none
  * @property {(run: { manifest: Manifest, arms: Arm[], records: TrialRecord[] }) =>
  *   Omit<OfKind, 'kind' | 'arms' | 'comparisons' | 'lines' | 'slopes'>} summarise computes the fields that only results of this kind have
- * @property {(answered: Answered<OfKind>) => KindAnswer | null} answer null: nothing was measured
- * @property {(result: OfKind, summary: Summary) => string[]} [findings] renders lines that stand beside the tables
- * @property {(drawn: Drawn<OfKind>) => KindChart[]} [charts]
+ * @property {(answered: Answered<OfKind>) => KindAnswer | null} createAnswer null: nothing was measured
+ * @property {(result: OfKind, summary: Summary) => string[]} [renderFindings] renders lines that stand beside the tables
+ * @property {(drawn: Drawn<OfKind>) => KindChart[]} [drawCharts]
  * @property {(run: { manifest: Manifest, records: TrialRecord[], result?: OfKind }) => string | null} [renderUnfinished]
- *   renders which parts of an interrupted run ended; absent: its trials are counted
- * @property {(result: OfKind) => string | null} [renderNothingShown] renders why its trials have shown nothing; null: they have shown something
- * @property {(arm: SummaryArm) => string | null} [boundOf] renders what bound an arm; null or absent: `boundBy` of the arm
+ *   renders which parts of an interrupted run ended; null: all did; absent: its trials are counted
+ * @property {(result: OfKind) => string | null} [renderNothingShown] renders why its trials have shown nothing; null: they have
+ *   shown something
+ * @property {(arm: SummaryArm) => string | null} [renderBound] renders what bound an arm; null or absent: `boundBy` of the arm
  * @property {false} [hasRounds] false: its trials are not repeated in rounds; absent: rounds are compared and drawn
  * @property {false} [hasWindows] false: its trials have no window
  * @property {false} [hasSeries] false: its sidecars are not drawn over the time of a trial
@@ -73,8 +74,8 @@ const SECTIONS = new Map(
 )
 
 /**
- * Finds the sections of a kind.
- * @param {{ kind: string }} of an arm, a comparison or a result
+ * Finds the sections of the kind of an arm, a comparison or a result.
+ * @param {{ kind: string }} source
  * @returns {Sections}
  * @throws {BenchError} if this version of the kit has no such kind
  */
@@ -95,29 +96,35 @@ export function findSections({ kind }) {
  */
 
 /**
- * Lists each result with the sections of its kind.
+ * Lists each result with the sections of its kind, in the order of the summary.
  * @param {Pick<Summary, 'results'>} summary
  * @returns {RenderedResult[]}
- * @throws {BenchError} as `findSections` does
+ * @throws {BenchError} if this version of the kit has no such kind
  */
 export function listResults({ results }) {
   return results.map(result => {
     const sections = findSections(result)
-    return { result, sections, heading: results.length > 1 ? sections.heading?.(result) : undefined }
+    return { result, sections, heading: results.length > 1 ? sections.renderHeading?.(result) : undefined }
   })
 }
 
 /**
- * Says whether any result of a summary has rounds, or windows.
+ * Says whether any result of a summary is of a kind with rounds, or with windows.
  * @param {Summary} summary
  * @param {'hasRounds' | 'hasWindows'} name
  * @returns {boolean}
+ * @throws {BenchError} if this version of the kit has no such kind
  */
-export function hasAny(summary, name) {
+export function hasResultWith(summary, name) {
   return listResults(summary).some(({ sections }) => sections[name] !== false)
 }
 
-/** Renders the findings of all results. @param {Summary} summary @returns {string[]} lines; []: there are none */
+/**
+ * Renders the findings of all results.
+ * @param {Summary} summary
+ * @returns {string[]} lines; []: there are none
+ * @throws {BenchError} if this version of the kit has no such kind
+ */
 export function renderFindings(summary) {
-  return listResults(summary).flatMap(({ sections, result }) => sections.findings?.(result, summary) ?? [])
+  return listResults(summary).flatMap(({ sections, result }) => sections.renderFindings?.(result, summary) ?? [])
 }

@@ -1,7 +1,7 @@
 import { DEFINITIONS } from './comparison.js'
 import { formatChange, formatCount, formatDifference } from './text.js'
 
-/** The answer of a count: what a request costs on either side, and where the difference is. Pure. */
+/** The answer of a count: the cost of a request on either side, and the functions that changed. Pure. */
 /**
  * @import { Breakdown, Row } from './comparison.js'
  * @import { LabResults } from './text.js'
@@ -13,61 +13,56 @@ const PARTS_MOST = 4
 const NOUNS = { instructions: 'instructions', cpu: 'ns of CPU' }
 
 /**
- * Creates the answer of a count: both sides of each sidecar and where they differ; of one side alone (isAlone), where
- * its cost is. It shows CPU time if that was sampled, else instructions.
+ * Creates the answer of a count: both sides of each sidecar and the functions that changed; of one side alone (isAlone), its
+ * most expensive parts. It shows CPU time if that was sampled, else instructions.
  * @param {LabResults & { conditions?: string[] }} options conditions: of the counted requests, as words
  * @returns {Answer}
  */
 export function createLabAnswer({ rows: allRows, breakdowns, labels, conditions = [], isAlone = false }) {
   const quantity = allRows.some(row => row.quantity === 'cpu') ? 'cpu' : 'instructions'
   const rows = allRows.filter(row => row.quantity === quantity)
-  const noun = NOUNS[quantity]
   const links = [...new Set(rows.map(({ link }) => link))]
-  const renderSidecarName = (/** @type {Row | Breakdown} */ { link, service }) =>
-    links.length > 1 ? `${service} of ${link}` : service
+  /** @type {RenderName} */
+  const renderName = ({ link, service }) => (links.length > 1 ? `${service} of ${link}` : service)
+  const sides = isAlone ? [labels.new] : [`new: ${labels.new}`, `old: ${labels.old}`]
   return {
-    conditions: [
-      'lab',
-      ...(isAlone ? [labels.new] : [`new: ${labels.new}`, `old: ${labels.old}`]),
-      links.join(' and '),
-      ...conditions,
-    ],
-    pictures: [
-      {
-        columns: [
-          ...(isAlone ? [] : [{ heading: 'old' }]),
-          { heading: isAlone ? `${noun} a request` : `new, ${noun} a request`, isBar: true },
-          ...(isAlone ? [] : [{ heading: 'change' }]),
-          { heading: 'noise' },
-        ],
-        rows: rows.map(row => ({
-          label: renderSidecarName(row),
-          cells: [
-            ...(isAlone ? [] : [{ text: formatCount(row.old), value: row.old }]),
-            { text: formatCount(row.new), value: row.new },
-            ...(isAlone ? [] : [{ text: formatChange(row.ratio - 1) }]),
-            { text: `±${(100 * row.spread).toFixed(2)} %` },
-          ],
-        })),
-      },
-    ],
+    conditions: ['lab', ...sides, links.join(' and '), ...conditions],
+    pictures: [createCostPicture(rows, { noun: NOUNS[quantity], isAlone, renderName })],
     verdicts: isAlone
-      ? breakdowns.flatMap(breakdown => renderCostliestParts(breakdown, renderSidecarName(breakdown)))
-      : [
-          renderVerdict(rows, quantity),
-          ...breakdowns.flatMap(breakdown =>
-            hasChanged(breakdown, rows) ? renderMostChanged(breakdown, renderSidecarName(breakdown)) : [],
-          ),
-        ],
+      ? breakdowns.flatMap(breakdown => renderCostliestParts(breakdown, renderName(breakdown)))
+      : [renderVerdict(rows, quantity), ...renderChanges(breakdowns, rows, renderName)],
     basis: [],
     warnings: [],
     notMeasured: [],
   }
 }
 
+/** @typedef {(sidecar: Pick<Row, 'link' | 'service'>) => string} RenderName */
+
 /**
- * Renders the range in which the sidecars changed. It says `No difference` only if no change is above its noise.
- * @param {Row[]} rows of the quantity, one for each sidecar
+ * Creates the picture of the costs of each sidecar.
+ * @param {Row[]} rows of one quantity
+ * @param {{ noun: string, isAlone: boolean, renderName: RenderName }} options isAlone: without old side and change
+ * @returns {Answer['pictures'][number]}
+ */
+function createCostPicture(rows, { noun, isAlone, renderName }) {
+  const costColumn = { heading: isAlone ? `${noun} a request` : `new, ${noun} a request`, isBar: true }
+  const noiseColumn = { heading: 'noise' }
+  return {
+    columns: isAlone ? [costColumn, noiseColumn] : [{ heading: 'old' }, costColumn, { heading: 'change' }, noiseColumn],
+    rows: rows.map(row => {
+      const cost = { text: formatCount(row.new), value: row.new }
+      const noise = { text: `±${(100 * row.spread).toFixed(2)} %` }
+      const old = { text: formatCount(row.old), value: row.old }
+      const change = { text: formatChange(row.ratio - 1) }
+      return { label: renderName(row), cells: isAlone ? [cost, noise] : [old, cost, change, noise] }
+    }),
+  }
+}
+
+/**
+ * Renders the range in which the sidecars changed: `No difference` only if no change is above its noise.
+ * @param {Row[]} rows of the quantity, one for each sidecar; []: nothing was counted
  * @param {keyof typeof NOUNS} quantity
  * @returns {string} a sentence
  */
@@ -88,28 +83,36 @@ function renderVerdict(rows, quantity) {
 const isWithinNoise = ({ ratio, spread }) => Math.abs(ratio - 1) <= spread
 
 /**
- * Says whether the cost of a sidecar changed by more than its noise. If it did not, changes of its functions are
- * chance.
- * @param {Breakdown} breakdown of the sidecar
- * @param {Row[]} rows
+ * Renders the functions that changed most in each sidecar whose cost changed by more than its noise: in others, changes of
+ * functions are chance.
+ * @param {Breakdown[]} breakdowns
+ * @param {Row[]} rows of the quantity
+ * @param {RenderName} renderName
+ * @returns {string[]} a sentence for each such sidecar; []: none changed
  */
-function hasChanged({ link, service }, rows) {
-  return rows.some(row => row.link === link && row.service === service && !isWithinNoise(row))
+function renderChanges(breakdowns, rows, renderName) {
+  const changedRows = rows.filter(row => !isWithinNoise(row))
+  const changed = breakdowns.filter(({ link, service }) =>
+    changedRows.some(row => row.link === link && row.service === service),
+  )
+  return changed.flatMap(breakdown => renderMostChanged(breakdown, renderName(breakdown)))
 }
 
 /**
  * Renders the most expensive purposes and filters of a request in one sidecar, as shares.
  * @param {Breakdown} breakdown
  * @param {string} name of the sidecar
- * @returns {string[]} a sentence, with PARTS_MOST of each; []: nothing was counted
+ * @returns {string[]} a sentence with at most PARTS_MOST of each; []: nothing was counted
  */
 function renderCostliestParts({ groups, filters }, name) {
   const total = groups.reduce((sum, part) => sum + part.new, 0)
-  const list = (/** @type {Breakdown['groups']} */ parts) =>
-    parts.slice(0, PARTS_MOST).map(part => `${part.name} ${Math.round((100 * part.new) / total)} %`)
-  return total === 0
-    ? []
-    : [`Most of it in ${name}: ${list(groups).join(', ')}. By filter: ${list(filters).join(', ')}.`]
+  if (total === 0) return []
+  const renderShares = (/** @type {Breakdown['groups']} */ parts) =>
+    parts
+      .slice(0, PARTS_MOST)
+      .map(part => `${part.name} ${Math.round((100 * part.new) / total)} %`)
+      .join(', ')
+  return [`Most of it in ${name}: ${renderShares(groups)}. By filter: ${renderShares(filters)}.`]
 }
 
 /**
@@ -124,7 +127,6 @@ function renderMostChanged({ functions }, name) {
     .toSorted((a, b) => Math.abs(b.new - b.old) - Math.abs(a.new - a.old))
     .slice(0, FUNCTIONS_MOST)
   if (changed.length === 0) return []
-  return [
-    `Most of it in ${name}: ${changed.map(part => `${part.name} ${formatDifference(part.new - part.old)}`).join(', ')}.`,
-  ]
+  const changes = changed.map(part => `${part.name} ${formatDifference(part.new - part.old)}`)
+  return [`Most of it in ${name}: ${changes.join(', ')}.`]
 }

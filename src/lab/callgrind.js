@@ -5,7 +5,7 @@ import { BenchError } from '../lib/errors.js'
 import { parseProfile } from './profile.js'
 
 /**
- * Runs a process under callgrind and asks it for counts: https://valgrind.org/docs/manual/cl-manual.html.
+ * Counts the instructions of a process with callgrind: https://valgrind.org/docs/manual/cl-manual.html.
  * @import { ProcessSpec, Tool } from '../model/types.ts'
  */
 
@@ -19,6 +19,7 @@ const INTERRUPT_MS = 1
  * @param {string} folder of the process
  */
 const locateProfile = folder => path.join(folder, 'callgrind.out')
+
 /**
  * Renders the option for the channel between vgdb and callgrind.
  * @param {string} folder of the process
@@ -33,35 +34,31 @@ const renderChannelOption = folder => `--vgdb-prefix=${path.join(folder, 'vgdb')
  *   are counted apart
  * @returns {ProcessSpec}
  */
-export function runUnderCallgrind(spec, { valgrind, callers }) {
-  const out = `--callgrind-out-file=${locateProfile(spec.folder)}`
+export function wrapInCallgrind(spec, { valgrind, callers }) {
   const options = [
     '-q',
     '--tool=callgrind',
     '--instr-atstart=no',
     '--dump-line=no',
-    out,
+    `--callgrind-out-file=${locateProfile(spec.folder)}`,
     `--separate-callers=${callers}`,
+    renderChannelOption(spec.folder),
   ]
-  return {
-    ...spec,
-    program: valgrind.path,
-    argv: [...options, renderChannelOption(spec.folder), spec.program, ...spec.argv],
-  }
+  return { ...spec, program: valgrind.path, argv: [...options, spec.program, ...spec.argv] }
 }
 
 /**
- * Creates the counter of a process.
+ * Creates the counter of a process that `wrapInCallgrind` has changed.
  * @param {object} options
  * @param {string} options.folder of the process
  * @param {Tool} options.valgrind
  * @param {string[]} options.enter argv before the command of vgdb, to run it as the user of the process: callgrind
  *   answers no other user
  * @param {AbortSignal} options.signal
- * @returns start: begins to count; forget: resets the counts; take: reads the counts since the last time. They throw
- *   BenchError if callgrind does not answer, and the signal's reason
+ * @returns start: begins to count; reset: forgets the counts; take: reads the counts since the last reset or `take`. They throw a
+ *   BenchError if callgrind does not answer or wrote no profile, and the signal's reason when it aborts
  */
-export function createCounter({ folder, valgrind, enter, signal }) {
+export function createInstructionCounter({ folder, valgrind, enter, signal }) {
   let parts = 0
   const sendCommand = async (/** @type {string[]} */ words) => {
     const vgdb = path.join(path.dirname(valgrind.path), 'vgdb')
@@ -73,21 +70,14 @@ export function createCounter({ folder, valgrind, enter, signal }) {
       `--max-invoke-ms=${INTERRUPT_MS}`,
       ...words,
     ]
-    const call = execa(program, argv, { cancelSignal: signal, timeout, stdin: 'ignore' })
-    await call.catch(error => {
+    await execa(program, argv, { cancelSignal: signal, timeout, stdin: 'ignore' }).catch(error => {
       signal.throwIfAborted()
       throw new BenchError(`callgrind does not answer "${words.join(' ')}": ${error.message}`, { cause: error })
     })
   }
   return {
     start: () => sendCommand(['instrumentation', 'on']),
-    /** Resets the counts. */
-    forget: () => sendCommand(['zero']),
-    /**
-     * Takes the counts since the last time.
-     * @returns {Promise<ReturnType<typeof parseProfile>>}
-     * @throws {BenchError} if callgrind wrote none
-     */
+    reset: () => sendCommand(['zero']),
     async take() {
       await sendCommand(['dump'])
       const file = `${locateProfile(folder)}.${++parts}`

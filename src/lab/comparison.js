@@ -1,8 +1,8 @@
 import { computeSpread } from './count.js'
 import { classifyStack, findStackFilter, sumCostsBy, sumInclusive } from './groups.js'
-import { sumSelf } from './profile.js'
+import { sumSelfCosts } from './profile.js'
 
-/** Compares the costs of two folders of scripts. Pure. */
+/** Compares the costs of two folders of scripts. Pure. @import { Stack } from './profile.js' */
 
 /** Definitions of the counted quantities. */
 export const QUANTITIES = {
@@ -22,18 +22,41 @@ export const DEFINITIONS = {
 const GONE_SHARE = { counted: 0.001, sampled: 0.01 }
 
 /**
- * Costs: stacks: of a request; samples: their number, absent if all was counted; kinds: system calls a request. Row: ratio: new over
- * old; spread: largest distance of two counts of one side, as a share. Breakdown: inclusive: new cost of a function with all it calls.
  * @typedef {keyof typeof QUANTITIES} Quantity
  * @typedef {{ [Name in keyof typeof DEFINITIONS]?: import('./count.js').Count | null }} Counts
- * @typedef {{ link: string, service: string, stacks: import('./profile.js').Stack[], samples?: number,
- *   kinds?: { name: string, calls: number }[] } & Counts} Costs
+ * @typedef {SidecarCosts & Counts} Costs
  * @typedef {Record<'old' | 'new', Costs[]>} Sides
- * @typedef {{ old: number, new: number, ratio: number, spread: number }} Ratio
- * @typedef {{ link: string, service: string, quantity: keyof typeof DEFINITIONS } & Ratio} Row
- * @typedef {{ name: string, old: number, new: number }} Part of a request
- * @typedef {{ link: string, service: string, unit: string, groups: Part[], filters: Part[], calls: Part[],
- *   functions: (Part & { inclusive: number })[] }} Breakdown
+ * @typedef {{ name: string, old: number, new: number }} Part of the cost of a request
+ */
+/**
+ * @typedef {object} SidecarCosts
+ * @property {string} link
+ * @property {string} service
+ * @property {Stack[]} stacks of a request
+ * @property {number} [samples] of the stacks; absent: all was counted
+ * @property {{ name: string, calls: number }[]} [kinds] system calls of a request, by name; absent: none were counted
+ */
+/**
+ * A quantity of a sidecar on both sides.
+ * @typedef {object} Row
+ * @property {string} link
+ * @property {string} service
+ * @property {keyof typeof DEFINITIONS} quantity
+ * @property {number} old
+ * @property {number} new
+ * @property {number} ratio new over old
+ * @property {number} spread the largest distance of two counts of one side, as a share
+ */
+/**
+ * The parts of the cost of a sidecar, on both sides.
+ * @typedef {object} Breakdown
+ * @property {string} link
+ * @property {string} service
+ * @property {string} unit
+ * @property {Part[]} groups by purpose
+ * @property {Part[]} filters
+ * @property {Part[]} calls system calls; []: none were counted
+ * @property {(Part & { inclusive: number })[]} functions inclusive: the new cost with all that the function calls
  */
 
 /**
@@ -54,34 +77,46 @@ export function compareCounts(counts) {
 }
 
 /**
- * Breaks the cost of each sidecar of both sides down by group, filter and function.
+ * Breaks down the costs of each sidecar that both sides have: by purpose, filter, system call and function.
  * @param {Sides} counts
  * @param {{ functions: number }} options functions: the number of listed functions, those that changed most first;
  *   functions that are gone come on top
- * @returns {Breakdown[]}
+ * @returns {Breakdown[]} []: the sides have no sidecar in common
  */
-export function breakDown(counts, { functions }) {
+export function breakDownCosts(counts, { functions }) {
   return pairSidecars(counts).map(([old, next]) => {
-    const compareCostsBy = (/** @type {typeof classifyStack} */ chooseGroup) =>
-      joinCosts(sumCostsBy(old.stacks, chooseGroup), sumCostsBy(next.stacks, chooseGroup)).sort((a, b) => b.new - a.new)
-    const inclusive = sumInclusive(next.stacks)
-    const goneShare = old.samples === undefined ? GONE_SHARE.counted : GONE_SHARE.sampled
-    const oldTotal = sumSelf(old.stacks)
-    const isGone = (/** @type {Part} */ part) => part.new === 0 && part.old >= goneShare * oldTotal
-    const computeChange = (/** @type {Part} */ part) => Math.abs(part.new - part.old)
-    const changed = compareCostsBy(({ frames }) => frames[0]).sort((a, b) => computeChange(b) - computeChange(a))
+    const joinCostsBy = (/** @type {typeof classifyStack} */ chooseGroup) =>
+      joinCosts(sumCostsBy(old.stacks, chooseGroup), sumCostsBy(next.stacks, chooseGroup))
     return {
       link: next.link,
       service: next.service,
-      groups: compareCostsBy(classifyStack),
-      filters: compareCostsBy(findStackFilter),
-      calls: joinCosts(indexCalls(old), indexCalls(next)).sort((a, b) => b.new - a.new),
+      groups: joinCostsBy(classifyStack),
+      filters: joinCostsBy(findStackFilter),
+      calls: joinCosts(indexCalls(old), indexCalls(next)),
       unit: next.cpu ? 'CPU nanoseconds a request' : 'instructions a request',
-      functions: changed
-        .filter((part, i) => i < functions || isGone(part))
-        .map(part => ({ ...part, inclusive: inclusive.get(part.name) ?? 0 })),
+      functions: listChangedFunctions(old, next, functions),
     }
   })
+}
+
+/**
+ * Lists the functions of which the cost has changed most, and those that are gone.
+ * @param {Costs} old
+ * @param {Costs} next
+ * @param {number} most without those that are gone
+ * @returns {Breakdown['functions']} those that changed most first
+ */
+function listChangedFunctions(old, next, most) {
+  const chooseFunction = (/** @type {Stack} */ { frames }) => frames[0]
+  const parts = joinCosts(sumCostsBy(old.stacks, chooseFunction), sumCostsBy(next.stacks, chooseFunction))
+  const computeChange = (/** @type {Part} */ part) => Math.abs(part.new - part.old)
+  const changed = parts.sort((a, b) => computeChange(b) - computeChange(a))
+  const inclusive = sumInclusive(next.stacks)
+  const goneShare = old.samples === undefined ? GONE_SHARE.counted : GONE_SHARE.sampled
+  const goneLeast = goneShare * sumSelfCosts(old.stacks)
+  return changed
+    .filter((part, i) => i < most || (part.new === 0 && part.old >= goneLeast))
+    .map(part => ({ ...part, inclusive: inclusive.get(part.name) ?? 0 }))
 }
 
 /**
@@ -97,11 +132,12 @@ function indexCalls({ kinds = [] }) {
  * Joins costs of both sides by name. A name that one side lacks costs 0 there.
  * @param {Map<string, number>} old
  * @param {Map<string, number>} next
- * @returns {Part[]}
+ * @returns {Part[]} the most expensive of the new side first
  */
 function joinCosts(old, next) {
   const names = [...new Set([...next.keys(), ...old.keys()])]
-  return names.map(name => ({ name, old: old.get(name) ?? 0, new: next.get(name) ?? 0 }))
+  const parts = names.map(name => ({ name, old: old.get(name) ?? 0, new: next.get(name) ?? 0 }))
+  return parts.sort((a, b) => b.new - a.new)
 }
 
 /**

@@ -1,39 +1,29 @@
-import { setTimeout as delay } from 'node:timers/promises'
-import { BenchError } from '../lib/errors.js'
-import { renderPercent } from '../lib/units.js'
-import { withAbort } from '../lib/wait.js'
-import { computeCpuCores } from '../model/compute-cpu-cores.js'
-import { createRequestKind, renderHeaders } from '../model/requests.js'
 import { AS_SIDECAR, PORTS } from '../model/sidecar-contract.js'
 import { listPeers } from '../node/kernel/sockets.js'
-import { assertStillRun } from '../run/alive.js'
-import { startServices, withSidecarLogs } from '../run/start-services.js'
-import { createCounter, runUnderCallgrind } from './callgrind.js'
+import { startServices } from '../run/start-services.js'
+import { createInstructionCounter, wrapInCallgrind } from './callgrind.js'
 import { joinStacks } from './profile.js'
-import { createCallCounter, PURPOSES, runUnderStrace, sumCalls } from './strace.js'
+import { createRequestSender } from './request-sender.js'
+import { createCallCounter, PURPOSES, sumCalls, wrapInStrace } from './strace.js'
 
 /**
  * Counts the instructions that the sidecars of a link execute for a request, and their system calls. Requests come one at a
  * time, so that neither waiting nor other work changes the count.
- * @import { Arm, DataPlane, Handle, ProcessSpec, Target, Tool } from '../model/types.ts'
+ * @import { Arm, DataPlane, Endpoint, ProcessSpec, Tool } from '../model/types.ts'
  * @import { Testbed } from '../run/kind.js'
- * @import { Started } from '../run/start-services.js'
  * @import { Stack } from './profile.js'
- * @import { Kinds } from './strace.js'
+ * @import { CallKinds } from './strace.js'
  */
 
 // Pools and caches fill during this share of the requests.
 const WARM_UP_SHARE = 0.25
 // Under callgrind a request takes 50 times as long.
 const ANSWER_SECONDS = 120
-// A sidecar in an endless loop takes a CPU for itself, or its share of a busy one; one that waits takes none.
-const HANG_SECONDS = 0.2
-const HANG_SHARE = 0.2
 // Requests that are sent at once: a second, larger burst still opens connections beside those of the first.
 const BURSTS = [3, 6]
 
 /**
- * @typedef {{ value: number, counts: number[] }} Count value: the mean of the counts; counts: one for each half of the requests
+ * @typedef {{ value: number, counts: number[] }} Count value: the mean of the counts; counts: of repeated measurements
  * @typedef {Awaited<ReturnType<typeof countCalls>>[number]} CallCount
  */
 /**
@@ -49,14 +39,14 @@ const BURSTS = [3, 6]
  * @typedef {object} Counted
  * @property {Testbed} testbed
  * @property {Arm} arm
- * @property {number} start its number
+ * @property {number} start a number that no other start of this run has
  * @property {string} folder of the processes
  * @property {number} requests an even number
  * @property {AbortSignal} signal
  */
 /**
  * @template Taken
- * @typedef {{ start: () => Promise<unknown>, forget: () => Promise<unknown>, take: () => Promise<Taken> }} Counter
+ * @typedef {{ start: () => Promise<unknown>, reset: () => Promise<unknown>, take: () => Promise<Taken> }} Counter
  */
 
 /**
@@ -64,7 +54,8 @@ const BURSTS = [3, 6]
  * @param {Counted & { valgrind: Tool, callers: number, hasHandshakes: boolean }} options callers: the number of
  *   callers by which calls of a function are counted apart; hasHandshakes: new mTLS connections are counted, too
  * @returns {Promise<SidecarCount[]>}
- * @throws {BenchError} if the application does not answer a request, or callgrind fails
+ * @throws {BenchError} if a service does not start, the application does not answer a request, or callgrind fails; the signal's
+ *   reason when it aborts
  */
 export async function countInstructions({ valgrind, callers, hasHandshakes, ...options }) {
   const { arm, requests } = options
@@ -72,7 +63,7 @@ export async function countInstructions({ valgrind, callers, hasHandshakes, ...o
   const { sidecars, bursts } = await countSidecars({ ...options, ...counterOptions, hasBursts: hasHandshakes })
   return sidecars.map(({ service, halves }, i) => {
     const instructions = createCount(halves.map(({ total }) => total / (requests / 2)))
-    const totals = bursts.map(({ taken, ...burst }) => ({ ...burst, total: taken[i].total }))
+    const totals = bursts.map(({ counts, ...burst }) => ({ ...burst, total: counts[i].total }))
     const stacks = joinStacks(halves.flatMap(half => half.stacks))
     return {
       link: arm.link,
@@ -88,17 +79,18 @@ export async function countInstructions({ valgrind, callers, hasHandshakes, ...o
  * Counts the system calls of the sidecars of an arm under strace.
  * @param {Counted & { strace: Tool }} options
  * @returns of each sidecar: calls, wakeUps, bytes: of a request; kinds: its system calls by name
- * @throws {BenchError} if the application does not answer a request
+ * @throws {BenchError} if a service does not start, or the application does not answer a request; the signal's reason when it
+ *   aborts
  */
 export async function countCalls({ strace, ...options }) {
   const { arm, requests } = options
   const { sidecars } = await countSidecars({
     ...options,
-    change: spec => runUnderStrace(spec, strace),
+    wrap: spec => wrapInStrace(spec, strace),
     createCounter: createCallCounter,
   })
   return sidecars.map(({ service, halves }) => {
-    const countEach = (/** @type {(half: Kinds) => number} */ sum) =>
+    const countEach = (/** @type {(half: CallKinds) => number} */ sum) =>
       createCount(halves.map(half => sum(half) / (requests / 2)))
     const names = new Set(halves.flatMap(half => [...half.keys()]))
     const kinds = [...names].map(name => ({ name, calls: countEach(half => half.get(name)?.calls ?? 0).value }))
@@ -114,33 +106,40 @@ export async function countCalls({ strace, ...options }) {
 }
 
 /**
+ * @template {object} Taken
+ * @typedef {object} CounterOptions
+ * @property {(spec: ProcessSpec) => ProcessSpec} wrap changes the command of a sidecar so that it can be counted
+ * @property {(spec: ProcessSpec) => Counter<Taken>} createCounter creates the counter of a sidecar
+ * @property {boolean} [hasBursts] requests are also sent at once; by default they are not
+ */
+
+/**
  * Starts the services of an arm, each sidecar under a counter, and counts while requests come.
  * @template {object} Taken
- * @param {Counted & { hasBursts?: boolean, change: (spec: ProcessSpec) => ProcessSpec, createCounter: (spec:
- *   ProcessSpec) => Counter<Taken> }} options hasBursts: requests are sent at once, too; change: changes the command
- *   of a sidecar; createCounter: creates its counter
+ * @param {Counted & CounterOptions<Taken>} options
  * @returns sidecars: of each, the counts of each half of the requests; bursts: []: without `hasBursts`
- * @throws {BenchError} if the application does not answer a request, or a counter fails
+ * @throws {BenchError} if a service does not start, the application does not answer a request, or a counter fails; the signal's
+ *   reason when it aborts
  */
-async function countSidecars({ testbed, requests, hasBursts = false, change, createCounter, ...options }) {
-  const services = await startServices({ testbed: withSidecars(testbed, change), ...options })
+async function countSidecars({ testbed, requests, hasBursts = false, wrap, createCounter, ...options }) {
+  const services = await startServices({ testbed: wrapSidecars(testbed, wrap), ...options })
   const { deployment } = services
   try {
     const specs = deployment.processes.map(({ spec }) => spec).filter(({ role }) => role === 'sidecar')
     const counters = specs.map(createCounter)
-    const take = () => Promise.all(counters.map(counter => counter.take()))
-    const ask = createRequestSender({ testbed, ...options, ...services, timeoutSeconds: ANSWER_SECONDS })
+    const takeCounts = () => Promise.all(counters.map(counter => counter.take()))
+    const send = createRequestSender({ testbed, ...options, ...services, timeoutSeconds: ANSWER_SECONDS })
     await Promise.all(counters.map(counter => counter.start()))
-    await ask(Math.ceil(requests * WARM_UP_SHARE), 1)
-    await Promise.all(counters.map(counter => counter.forget()))
+    await send(Math.ceil(requests * WARM_UP_SHARE), 1)
+    await Promise.all(counters.map(counter => counter.reset()))
     /** @type {Taken[][]} of each half, of each sidecar */
     const halves = []
     for (let i = 0; i < 2; i++) {
-      await ask(requests / 2, 1)
-      halves.push(await take())
+      await send(requests / 2, 1)
+      halves.push(await takeCounts())
     }
-    const inner = specs.flatMap(({ listens }) => listens.filter(({ port }) => port === PORTS.inbound))
-    const bursts = hasBursts ? await countBursts({ endpoints: inner, ask, take }) : []
+    const endpoints = specs.flatMap(({ listens }) => listens.filter(({ port }) => port === PORTS.inbound))
+    const bursts = hasBursts ? await countBursts({ endpoints, send, takeCounts }) : []
     return { sidecars: specs.map(({ service }, i) => ({ service, halves: halves.map(half => half[i]) })), bursts }
   } finally {
     await deployment.remove()
@@ -150,20 +149,20 @@ async function countSidecars({ testbed, requests, hasBursts = false, change, cre
 /**
  * Counts while requests that are sent at once open new connections between the sidecars.
  * @template Taken
- * @param {{ endpoints: import('../model/types.ts').Endpoint[], ask: ReturnType<typeof createRequestSender>, take: () =>
- *   Promise<Taken[]> }} options endpoints: the inbound ones of the sidecars; ask: sends requests; take: reads the
- *   counts of all sidecars
- * @returns of each burst: requests, connections: their numbers; taken: the counts by sidecar
+ * @param {{ endpoints: Endpoint[], send: ReturnType<typeof createRequestSender>, takeCounts: () => Promise<Taken[]> }} options
+ *   endpoints: the inbound ones of the sidecars; send: sends requests; takeCounts: reads the counts of all sidecars
+ * @returns of each burst: requests, connections: their numbers; counts: by sidecar
+ * @throws as `countSidecars`
  */
-async function countBursts({ endpoints, ask, take }) {
+async function countBursts({ endpoints, send, takeCounts }) {
   const listConnections = () => endpoints.flatMap(listPeers)
   const bursts = []
   for (const requests of BURSTS) {
     const earlierConnections = listConnections()
-    await ask(requests, requests)
+    await send(requests, requests)
     // Compare the connections, and not their number: some old ones may have closed meanwhile.
     const connections = listConnections().filter(peer => !earlierConnections.includes(peer)).length
-    bursts.push({ requests, connections, taken: await take() })
+    bursts.push({ requests, connections, counts: await takeCounts() })
   }
   return bursts
 }
@@ -182,7 +181,7 @@ export function computeHandshake(bursts, perRequest) {
 }
 
 /**
- * Creates a count from its parts.
+ * Creates a count from those of repeated measurements.
  * @param {number[]} counts at least one
  * @returns {Count} value: the mean
  */
@@ -193,24 +192,24 @@ export function createCount(counts) {
 /**
  * Computes the distance between the lowest and the highest count.
  * @param {Count} count
- * @returns {number} a fraction of the mean
+ * @returns {number} a fraction of the mean; NaN: all counts are 0
  */
 export function computeSpread({ value, counts }) {
   return (Math.max(...counts) - Math.min(...counts)) / value
 }
 
 /**
- * Copies a testbed, and changes the sidecars that its planes create.
+ * Copies a testbed, and wraps the sidecars that its planes create.
  * @param {Testbed} testbed
- * @param {(spec: ProcessSpec) => ProcessSpec} change changes the process of a sidecar
+ * @param {(spec: ProcessSpec) => ProcessSpec} wrap changes the process of a sidecar
  * @returns {Testbed}
  */
-export function withSidecars(testbed, change) {
+export function wrapSidecars(testbed, wrap) {
   /** @type {Record<string, DataPlane>} */
   const planes = {}
   for (const [name, plane] of Object.entries(testbed.programs.planes)) {
     const { createSidecar } = plane
-    planes[name] = createSidecar ? { ...plane, createSidecar: options => change(createSidecar(options)) } : plane
+    planes[name] = createSidecar ? { ...plane, createSidecar: options => wrap(createSidecar(options)) } : plane
   }
   return { ...testbed, programs: { ...testbed.programs, planes } }
 }
@@ -219,80 +218,13 @@ export function withSidecars(testbed, change) {
  * Creates the options of `countSidecars` for callgrind.
  * @param {Pick<Counted, 'arm' | 'signal'> & { valgrind: Tool }} options
  * @param {{ callers: number }} counting callers: the number of callers by which calls of a function are counted apart
- * @returns {{ change: (spec: ProcessSpec) => ProcessSpec, createCounter: (spec: ProcessSpec) => ReturnType<typeof
- *   createCounter> }}
  */
 function createCallgrindOptions({ valgrind, arm, signal }, counting) {
   // callgrind answers only the user that runs the sidecars.
   const enter = arm.conditions.interception === undefined ? [] : AS_SIDECAR
   return {
-    change: (/** @type {ProcessSpec} */ spec) => runUnderCallgrind(spec, { valgrind, ...counting }),
-    createCounter: (/** @type {ProcessSpec} */ { folder }) => createCounter({ folder, valgrind, enter, signal }),
+    wrap: (/** @type {ProcessSpec} */ spec) => wrapInCallgrind(spec, { valgrind, ...counting }),
+    createCounter: (/** @type {ProcessSpec} */ { folder }) =>
+      createInstructionCounter({ folder, valgrind, enter, signal }),
   }
-}
-
-/**
- * Creates a function that sends requests through started services.
- * @param {{ testbed: Testbed, arm: Arm, timeoutSeconds: number, signal: AbortSignal } & Pick<Started, 'entry' |
- *   'deployment'>} options timeoutSeconds: of each answer
- * @returns {(requests: number, atOnce: number, place?: { before?: number, total?: number }) => Promise<void>} atOnce:
- *   the number of concurrent requests; place: for errors, the number of requests before these, and of all. It throws
- *   BenchError for a request that the application did not answer, with its number and the last lines that the
- *   sidecars logged
- */
-export function createRequestSender({ testbed, arm, entry, deployment, timeoutSeconds, signal }) {
-  const { urls, host, request: pipelineRequest } = entry
-  const { target } = testbed.site
-  const { protocol, hostname: address, port, pathname, search } = new URL(urls[0])
-  const credentials = protocol === 'https:' ? entry.certificate : null
-  const { requests, payloadBytes = 0 } = arm.load
-  const { method, path, requestBytes, requestHeaderBytes, responseBytes } =
-    requests?.[0] ?? createRequestKind({}, payloadBytes)
-  const kitRequest = { host, method, path, headers: renderHeaders(requestHeaderBytes), body: 'x'.repeat(requestBytes) }
-  const urlPath = `${pathname}${search}`
-  const ask = pipelineRequest
-    ? {
-        host,
-        method: pipelineRequest.method,
-        path: urlPath,
-        headers: pipelineRequest.headers,
-        body: pipelineRequest.body,
-      }
-    : { ...kitRequest, ...(urlPath !== '/' && { path: urlPath }) }
-  const answer = 'x'.repeat(responseBytes)
-  const endpoint = { address, port: Number(port) }
-  return async (count, atOnce, place = {}) => {
-    const repetition = { answer, expected: pipelineRequest, timeoutSeconds, requests: count, atOnce, ...place }
-    const repeating = target.call('repeat', { endpoint, ask, credentials, ...repetition })
-    await withAbort(repeating, signal).catch(async error => {
-      signal.throwIfAborted()
-      await assertStillRun(deployment.processes, 'window')
-      const explainedError = await addHangingSidecars(error, { target, processes: deployment.processes })
-      throw await withSidecarLogs(explainedError, deployment.processes)
-    })
-  }
-}
-
-/**
- * Adds to the error of an unanswered request which sidecars hang: those that still use CPU, though no request is
- * under way.
- * @template {Error} E
- * @param {E} error
- * @param {{ target: Pick<Target, 'look'>, processes: Pick<Handle, 'spec'>[] }} services
- * @returns {Promise<E | BenchError>} any other error is returned unchanged
- */
-export async function addHangingSidecars(error, { target, processes }) {
-  if (!(error instanceof BenchError) || !/no answer within/.test(error.message)) return error
-  const sidecars = /** @type {Handle[]} */ (processes.filter(({ spec }) => spec.role === 'sidecar'))
-  const look = () => target.look(sidecars).catch(() => [])
-  const before = await look()
-  await delay(1000 * HANG_SECONDS)
-  const after = await look()
-  const hanging = sidecars.flatMap(({ spec }, i) => {
-    const share = computeCpuCores(before[i]?.cpu, after[i]?.cpu) ?? 0
-    return share >= HANG_SHARE
-      ? [`; ${spec.service}'s sidecar still uses ${renderPercent(share)} of a CPU: does it hang in a loop?`]
-      : []
-  })
-  return new BenchError(`${error.message}${hanging.join('')}`, { cause: error, exitStatus: error.exitStatus })
 }

@@ -1,13 +1,16 @@
 import { groupBy } from '../lib/group-by.js'
 import { lowerFirstLetter } from '../lib/letters.js'
-import { sumSelf } from './profile.js'
+import { sumSelfCosts } from './profile.js'
 
 /**
  * Groups Pipy's functions by purpose and filter, in the words of a script's author. Pure.
  * @import { Stack } from './profile.js'
  */
 
-/** Purposes by the names of functions. A function that matches no pattern works for its caller. @type {[group: string, pattern: RegExp][]} */
+/**
+ * Purposes by the names of functions. A function that matches no pattern works for its caller.
+ * @type {[group: string, pattern: RegExp][]}
+ */
 const GROUPS = [
   // Only perf sees the kernel.
   ['kernel', /_\[k\]$/],
@@ -32,7 +35,7 @@ const GROUPS = [
 const OTHER = 'other'
 
 /**
- * Classifies a stack by its innermost function that matches the pattern of a group.
+ * Classifies a stack by its innermost function whose name matches the pattern of a group.
  * @param {Pick<Stack, 'frames'>} stack
  * @returns {string} the group; `other`: no function matches
  */
@@ -60,7 +63,7 @@ const CLASSES = {
   branch: 'Branch BranchBase',
   'throttle…': 'ThrottleBase',
 }
-/** Classes whose filters have the same name with a small first letter. */
+/** Other classes of filters: scripts call them by the same name with a small first letter. */
 const NAMESAKES =
   'Repeat Replay OnStart ReplaceStart ReplaceMessage ReplaceBody Print Dump Link Fork Deposit Wait Produce Tee'
 const FILTERS = new Map([
@@ -74,7 +77,7 @@ const FILTER = /^pipy::((?:http2?::|tls::)?\w+)::/
 /**
  * Finds the innermost filter of a stack.
  * @param {Pick<Stack, 'frames'>} stack
- * @returns {string} its name in scripts; `other`: there is none
+ * @returns {string} its name in scripts; `other`: the stack has no filter
  */
 export function findStackFilter(stack) {
   return cutAtFilter(stack).filter
@@ -99,7 +102,9 @@ export function cutAtFilter({ frames }) {
  * @returns {Map<string, number>} the most expensive first
  */
 export function sumCostsBy(stacks, chooseGroup) {
-  const sums = [...groupBy(stacks, chooseGroup)].map(([name, group]) => /** @type {const} */ ([name, sumSelf(group)]))
+  const sums = [...groupBy(stacks, chooseGroup)].map(
+    ([name, group]) => /** @type {const} */ ([name, sumSelfCosts(group)]),
+  )
   return new Map(sums.sort(([, a], [, b]) => b - a))
 }
 

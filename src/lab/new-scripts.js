@@ -6,7 +6,7 @@ import { ROOT } from '../lib/paths.js'
 /** Copies Pipy scripts of the kit into a folder to start from. */
 
 const SCRIPTS = 'pipy-scripts'
-/** The shortest script that carries a request over mTLS. */
+/** The folder of the shortest script that carries a request over mTLS. */
 export const SHORTEST = path.join(ROOT, 'bench', 'pipy-shortest')
 const TESTS = path.join(ROOT, 'test', SCRIPTS)
 const TEST_FILE = /\.test\.mjs$/
@@ -18,7 +18,7 @@ const PACKAGE = `${JSON.stringify({ private: true, type: 'module' }, null, 2)}\n
  * @param {string} folder that does not exist
  * @throws {UsageError | BenchError} as `fillFolder`
  */
-export function copyShortest(folder) {
+export function copyShortestScript(folder) {
   fillFolder(folder, () => cpSync(SHORTEST, folder, { recursive: true }))
 }
 
@@ -28,7 +28,7 @@ export function copyShortest(folder) {
  * @returns {string[]} the file names of the tests
  * @throws {UsageError | BenchError} as `fillFolder`
  */
-export function copyScripts(folder) {
+export function copyKitScripts(folder) {
   return fillFolder(folder, () => {
     cpSync(path.join(ROOT, SCRIPTS), folder, { recursive: true })
     const tests = readdirSync(TESTS).filter(name => TEST_FILE.test(name))
@@ -47,7 +47,8 @@ export function copyScripts(folder) {
  * @param {string} folder
  * @param {() => T} fill writes files into the folder
  * @returns {T} the result of `fill`
- * @throws {UsageError} if the folder exists, its parent does not, or its name has a comma; {BenchError} if it cannot be filled
+ * @throws {UsageError} if the folder exists, cannot be made, or its name has a comma
+ * @throws {BenchError} if it cannot be filled
  */
 function fillFolder(folder, fill) {
   // --planes separates its planes by commas.
@@ -63,9 +64,8 @@ function fillFolder(folder, fill) {
 }
 
 /**
- * Creates a folder.
  * @param {string} folder
- * @throws {UsageError} if it exists, or its parent does not
+ * @throws {UsageError} if it exists, or cannot be made
  */
 function createFolder(folder) {
   try {

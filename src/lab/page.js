@@ -1,15 +1,21 @@
 import { renderPage, renderTable } from '../report/html-page.js'
 import { html } from '../report/markup.js'
 import { cutAtFilter } from './groups.js'
-import { CALLERS, sumSelf } from './profile.js'
+import { CALLERS, sumSelfCosts } from './profile.js'
 import { listDefinitions, tabulateBreakdown, tabulateRows } from './text.js'
 
 /**
  * Renders the results of the lab as one page that needs nothing else. Pure.
- * @import { Costs, Sides } from './comparison.js'
+ * @import { Breakdown, Costs, Sides } from './comparison.js'
  * @import { Stack } from './profile.js'
- * @typedef {{ name: string, old: number, new: number, children: Map<string, Node> }} Node instructions a request
- * @typedef {{ start: number, depth: number, node: Node }} Box
+ * @import { Markup } from '../report/markup.js'
+ * @typedef {{ name: string, old: number, new: number, children: Map<string, Node> }} Node old, new: the costs with the children
+ */
+/**
+ * @typedef {object} Box
+ * @property {number} start the cost to its left
+ * @property {number} depth 0 at the bottom
+ * @property {Node} node
  */
 
 const ROW_PIXELS = 18
@@ -33,7 +39,20 @@ export function renderLabPage({ counts, style, ...results }) {
 <p class="muted">${listDefinitions(results.rows).map(line => html`${line}. `)}${results.notes.map(line => html`${line}. `)}</p></header>
 <main>
 ${renderTable(tabulateRows(results.rows))}
-${breakdowns.map(breakdown => {
+${breakdowns.map(breakdown => renderSidecar(breakdown, counts))}
+</main>`
+  // The page runs no script.
+  const assets = { style, scripts: [], library: '' }
+  return renderPage({ title: `Pipeline lab: ${labels.new}`, body, charts: [], assets })
+}
+
+/**
+ * Renders the section of a sidecar: its flame graph and the tables of its breakdown.
+ * @param {Breakdown} breakdown
+ * @param {Sides} counts
+ * @returns {Markup}
+ */
+function renderSidecar(breakdown, counts) {
   const { link, service, unit } = breakdown
   const findCosts = (/** @type {Costs[]} */ costs) =>
     costs.find(count => count.link === link && count.service === service) ?? { stacks: [] }
@@ -43,13 +62,8 @@ ${breakdowns.map(breakdown => {
   const title = `${service} of ${link}`
   return html`<section aria-label="${title}"><h2>${title}</h2>
 <figure><figcaption>A box is a function, as wide as its ${unit} with all that it calls${grain === 0 ? ` within ${CALLERS} calls` : ''}. Red: costs more than the old, blue: less${grain === 0 ? '' : ', by more than chance'}. A function that only the old scripts call has no box; it is in the table of functions.</figcaption>
-<div class="scroll">${drawFlames({ title, root, grain })}</div></figure>
+<div class="scroll">${renderFlameGraph({ title, root, grain })}</div></figure>
 ${tabulateBreakdown(breakdown).map(table => renderTable(table))}</section>`
-})}
-</main>`
-  // The page runs no script.
-  const assets = { style, scripts: [], library: '' }
-  return renderPage({ title: `Pipeline lab: ${labels.new}`, body, charts: [], assets })
 }
 
 /**
@@ -58,7 +72,7 @@ ${tabulateBreakdown(breakdown).map(table => renderTable(table))}</section>`
  * @returns {number} 0: all was counted
  */
 function computeSampleCost({ stacks, samples }) {
-  return samples ? sumSelf(stacks) / samples : 0
+  return samples ? sumSelfCosts(stacks) / samples : 0
 }
 
 /**
@@ -87,13 +101,13 @@ export function createFlameTree(stacks) {
 }
 
 /**
- * Draws a tree as a flame graph in HTML. A box is a function, as wide as its cost with all that it calls, above its
+ * Renders a tree as a flame graph in HTML. A box is a function, as wide as its cost with all that it calls, above its
  * caller; the filter of the script is at the bottom. Widths are shares of the new side; the colour marks a changed
  * cost.
  * @param {{ title: string, root: Node, grain?: number }} options grain: the cost of a sample; 0: all was counted
- * @returns {import('../report/markup.js').Markup}
+ * @returns {Markup}
  */
-export function drawFlames({ title, root, grain = 0 }) {
+export function renderFlameGraph({ title, root, grain = 0 }) {
   const boxes = listBoxes(root)
   const rows = 1 + Math.max(...boxes.map(({ depth }) => depth))
   const share = (/** @type {number} */ cost) => `${((100 * cost) / root.new).toFixed(3)}%`
@@ -123,7 +137,7 @@ function chooseColourClass(node, { root, grain }) {
 /**
  * Lists the boxes that are wide enough to be seen, siblings by name.
  * @param {Node} root
- * @returns {Box[]} start: the cost to its left; depth: 0 at the bottom
+ * @returns {Box[]}
  */
 function listBoxes(root) {
   /** @type {Box[]} */

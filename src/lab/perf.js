@@ -31,17 +31,17 @@ const CUT_OFF = /^f{16}$/
 const ENTRY = /^(entry_|do_syscall_|x64_sys_call$|el0|invoke_syscall|do_el0)/
 
 /**
- * Locates the file to which a process writes its id.
+ * Locates the file to which `wrapWithPidFile` makes a process write its id.
  * @param {string} folder of the process
  */
 const locatePidFile = folder => path.join(folder, 'pid')
 
 /**
- * Changes the command of a process so that it writes its process id first (`exec` keeps the id).
+ * Changes the command of a process so that it first writes its process id into its folder (`exec` keeps the id).
  * @param {ProcessSpec} spec
  * @returns {ProcessSpec}
  */
-export function withPidFile(spec) {
+export function wrapWithPidFile(spec) {
   const script = 'echo $$ >"$1" && shift && exec "$@"'
   return {
     ...spec,
@@ -50,7 +50,12 @@ export function withPidFile(spec) {
   }
 }
 
-/** Reads the id that a process wrote. @param {string} folder of the process @returns {Promise<number>} */
+/**
+ * Reads the id that a process wrote.
+ * @param {string} folder of the process
+ * @returns {Promise<number>}
+ * @throws the system's error if it has not written it
+ */
 export async function readPid(folder) {
   return Number(await readFile(locatePidFile(folder), 'utf8'))
 }
@@ -58,9 +63,9 @@ export async function readPid(folder) {
 /**
  * Asserts that the kernel lets perf sample, by sampling this process for a moment.
  * @param {{ perf: Tool, folder: string, signal: AbortSignal }} options folder: for the file that perf writes
- * @throws {BenchError} if the kernel does not let perf sample
+ * @throws as `samplePids`
  */
-export async function assertSamples({ perf, folder, signal }) {
+export async function assertCanSample({ perf, folder, signal }) {
   await samplePids({ perf, pids: [process.pid], seconds: 0.1, file: path.join(folder, 'check.perf'), signal })
 }
 
@@ -73,11 +78,11 @@ export async function assertSamples({ perf, folder, signal }) {
  * @param {string} options.file that perf writes; it is removed afterwards
  * @param {AbortSignal} options.signal
  * @returns {Promise<ReturnType<typeof parsePerfScript>>} `profiles` lacks processes without a sample
- * @throws {BenchError} if the kernel does not let perf sample, or perf cannot read its file
+ * @throws {BenchError} if the kernel does not let perf sample, or perf cannot read its file; the signal's reason when it aborts
  */
 export async function samplePids({ file, ...options }) {
   try {
-    return parsePerfScript(await recordPids({ file, ...options }))
+    return parsePerfScript(await recordSamples({ file, ...options }))
   } finally {
     await rm(file, { force: true })
   }
@@ -89,7 +94,7 @@ export async function samplePids({ file, ...options }) {
  * @returns {Promise<string>} the output of perf script
  * @throws as `samplePids`
  */
-async function recordPids({ perf, pids, seconds, file, signal }) {
+async function recordSamples({ perf, pids, seconds, file, signal }) {
   const run = (/** @type {string[]} */ argv, timeout = READ_MS) =>
     execa(perf.path, argv, { cancelSignal: signal, stdin: 'ignore', maxBuffer: 2 ** 30, reject: false, timeout })
   // Pipy is built without frame pointers, so that perf copies the stack and unwinds it afterwards.
@@ -110,10 +115,10 @@ async function recordPids({ perf, pids, seconds, file, signal }) {
 }
 
 /**
- * Renders why perf took no samples, with advice.
+ * Renders the reason for which perf took no samples, with advice.
  * @param {string} stderr of perf
  * @param {string | null} paranoid the value of the kernel setting; null: the file does not exist
- * @param {{ isRoot?: boolean, file?: string }} [options] file: to which perf writes
+ * @param {{ isRoot?: boolean, file?: string }} [options] file: to which perf writes; absent: its mount is not checked
  * @returns {string}
  */
 export function renderPerfRefusal(stderr, paranoid, { isRoot = false, file } = {}) {
@@ -121,11 +126,9 @@ export function renderPerfRefusal(stderr, paranoid, { isRoot = false, file } = {
   const mount = file === undefined ? null : findNoexec(file)
   if (mount !== null)
     return `perf cannot sample the sidecars: ${findErrorLine(stderr)}; it wrote to ${mount}, which is mounted with noexec: set TMPDIR to a folder elsewhere`
-  const asRoot = 'a container needs CAP_PERFMON, and a seccomp profile that lets it call perf_event_open'
-  if (isRoot) return `perf cannot sample the sidecars: ${findErrorLine(stderr)} (${setting}); ${asRoot}`
-  const advice =
-    'run as root, or sudo sysctl kernel.perf_event_paranoid=2; a container needs CAP_PERFMON, and a seccomp profile that lets it call perf_event_open'
-  return `perf cannot sample the sidecars: ${findErrorLine(stderr)} (${setting}); ${advice}`
+  const containerAdvice = 'a container needs CAP_PERFMON, and a seccomp profile that lets it call perf_event_open'
+  const rootAdvice = isRoot ? '' : 'run as root, or sudo sysctl kernel.perf_event_paranoid=2; '
+  return `perf cannot sample the sidecars: ${findErrorLine(stderr)} (${setting}); ${rootAdvice}${containerAdvice}`
 }
 
 /**
@@ -144,7 +147,7 @@ function findErrorLine(text) {
  * Parses the output of perf script.
  * @param {string} text its stdout
  * @returns {{ events: string[], profiles: Map<number, Profile> }} events: the names of the sampled events; profiles:
- *   by process id, their costs are numbers of samples
+ *   by process id, their costs are numbers of samples; both are empty without samples
  */
 export function parsePerfScript(text) {
   const samples = text.split(/\n\s*\n/).flatMap(block => {
@@ -163,7 +166,7 @@ export function parsePerfScript(text) {
 }
 
 /**
- * Parses the stack of a sample. The frames of the kernel are joined into one, the innermost.
+ * Parses the stack of a sample. The frames of the kernel are joined into one, the innermost. Lines of another form are left out.
  * @param {string[]} lines of the sample, after its head
  * @returns {Stack}
  */
@@ -171,8 +174,8 @@ function parseStack(lines) {
   const frames = lines.flatMap(line => {
     const [, ip, name, object] = FRAME.exec(line) ?? []
     if (ip === undefined || CUT_OFF.test(ip)) return []
-    const known = name === '[unknown]' ? '???' : name
-    return [{ name: known, object, isKernel: ip.length === 16 && ip.startsWith('ffff') }]
+    const knownName = name === '[unknown]' ? '???' : name
+    return [{ name: knownName, object, isKernel: ip.length === 16 && ip.startsWith('ffff') }]
   })
   const kernel = frames.filter(({ isKernel }) => isKernel).map(({ name }) => name)
   const user = frames.filter(({ isKernel }) => !isKernel).map(({ name }) => shortenName(name))

@@ -1,10 +1,14 @@
 import { groupBy } from '../lib/group-by.js'
 
 /**
- * Reads callgrind's counts by function and callers: https://valgrind.org/docs/manual/cl-format.html. Pure.
+ * Costs by function and callers, and callgrind's files of them: https://valgrind.org/docs/manual/cl-format.html. Pure.
  * @typedef {{ total: number, stacks: Stack[] }} Profile
- * @typedef {{ frames: string[], object: string, self: number }} Stack frames: the function and its callers, the innermost
- *   first; object: the library or program of the function; self: what the function itself took
+ */
+/**
+ * @typedef {object} Stack
+ * @property {string[]} frames the function and its callers, the innermost first
+ * @property {string} object the library or program of the function
+ * @property {number} self the cost of the function itself
  */
 
 // With sixteen callers nearly every stack includes a filter. More take longer, since callgrind counts each path apart.
@@ -40,18 +44,18 @@ export function parseProfile(text) {
     }
   }
   const stacksWithSelf = stacks.filter(({ self }) => self > 0)
-  return { total: sumSelf(stacksWithSelf), stacks: stacksWithSelf }
+  return { total: sumSelfCosts(stacksWithSelf), stacks: stacksWithSelf }
 }
 
 /** Sums the cost of all stacks. @param {Stack[]} stacks @returns {number} in the unit of the stacks */
-export function sumSelf(stacks) {
+export function sumSelfCosts(stacks) {
   return stacks.reduce((sum, { self }) => sum + self, 0)
 }
 
 /** Adds up stacks of the same object and frames. @param {Stack[]} stacks @returns {Stack[]} each once */
 export function joinStacks(stacks) {
   const groups = groupBy(stacks, ({ object, frames }) => JSON.stringify([object, ...frames]))
-  return [...groups.values()].map(group => ({ ...group[0], self: sumSelf(group) }))
+  return [...groups.values()].map(group => ({ ...group[0], self: sumSelfCosts(group) }))
 }
 
 /**
@@ -67,8 +71,8 @@ function parseName(known, value) {
 }
 
 /**
- * Creates the stacks of a profile. A profile of Pipy has thousands of them, of a few hundred functions, and names each many times:
- * a name is split, and a function's name shortened, once.
+ * Creates a collection of the stacks of a profile. A profile of Pipy has thousands of them, of a few hundred functions, and names
+ * each many times: a name is split, and a function's name shortened, once.
  * @returns {{ stacks: Stack[], findOrAdd: (object: string, name: string) => Stack }} stacks: those that were added, in their
  *   order; findOrAdd: the stack of an object and a name such as `memcpy'caller'main`, which has no cost if it is new
  */
@@ -105,9 +109,9 @@ function createStacks() {
 }
 
 /**
- * Shortens a C++ name: removes parameters and template arguments, such as `pipy::Filter::output`.
+ * Shortens a C++ name to one such as `pipy::Filter::output`: without parameters, template arguments and the type of the result.
  * @param {string} name
- * @returns {string}
+ * @returns {string} `name` itself: nothing is left of it
  */
 export function shortenName(name) {
   let depth = 0

@@ -2,8 +2,8 @@ import path from 'node:path'
 import { BenchError } from '../lib/errors.js'
 import { createStandingServices } from '../run/standing-services.js'
 import { runTrial } from '../run/trial.js'
-import { createCount, withSidecars } from './count.js'
-import { readPid, samplePids, withPidFile } from './perf.js'
+import { createCount, wrapSidecars } from './count.js'
+import { readPid, samplePids, wrapWithPidFile } from './perf.js'
 import { joinStacks } from './profile.js'
 
 /**
@@ -14,47 +14,49 @@ import { joinStacks } from './profile.js'
  */
 
 /**
+ * @typedef {object} SampleOptions
+ * @property {Testbed} testbed
+ * @property {Trial} trial
+ * @property {number} start a number that no other start of this run has
+ * @property {Tool} perf
+ * @property {AbortSignal} signal
+ */
+/**
+ * @typedef {object} SidecarProfiles
+ * @property {Record<string, Profile>} profiles by service; their costs are numbers of samples, none for a sidecar that used no CPU
+ * @property {boolean} hasKernel they include samples of the kernel
+ */
+
+/**
  * Runs a trial and samples its sidecars during the window.
- * @param {{ testbed: Testbed, trial: Trial, start: number, perf: Tool, signal: AbortSignal }} options start: its
- *   number
- * @throws {BenchError} if the trial is not completed, or perf cannot sample
- * @returns {Promise<{ record: TrialRecord, profiles: Record<string, Profile>, hasKernel: boolean }>} profiles: by
- *   service, their costs are numbers of samples; hasKernel: they include samples of the kernel
+ * @param {SampleOptions} options
+ * @returns {Promise<{ record: TrialRecord } & SidecarProfiles>}
+ * @throws {BenchError} if the trial is not completed, or perf cannot sample; the signal's reason when it aborts
  */
 export async function sampleTrial({ testbed, trial, start, perf, signal }) {
   const ending = new AbortController()
   const untilEnd = AbortSignal.any([signal, ending.signal])
-  /** @type {Record<string, string>} folders, by service */
-  const sidecars = {}
-  const sampled = withSidecars(testbed, spec => {
-    sidecars[spec.service] = spec.folder
-    return withPidFile(spec)
+  /** The folders of the sidecars, by service. @type {Map<string, string>} */
+  const folders = new Map()
+  const sampledTestbed = wrapSidecars(testbed, spec => {
+    folders.set(spec.service, spec.folder)
+    return wrapWithPidFile(spec)
   })
-  const sample = async () => {
-    const entries = Object.entries(sidecars)
-    const pids = await Promise.all(entries.map(([, folder]) => readPid(folder)))
-    const file = path.join(testbed.folders.raw, `${trial.id}.perf`)
-    const seconds = trial.arm.load.windowSeconds
-    const { events, profiles } = await samplePids({ perf, pids, file, seconds, signal: untilEnd })
-    const profilesByService = entries.map(([service], i) => [
-      service,
-      profiles.get(pids[i]) ?? { total: 0, stacks: [] },
-    ])
-    return { profiles: Object.fromEntries(profilesByService), hasKernel: events.every(event => !event.endsWith(':u')) }
-  }
-  /** @type {ReturnType<typeof sample> | null} */
+  const file = path.join(testbed.folders.raw, `${trial.id}.perf`)
+  const seconds = trial.arm.load.windowSeconds
+  /** @type {Promise<SidecarProfiles> | null} */
   let sampling = null
   const standing = createStandingServices({ keepsServices: false, retains: false })
   try {
     const { records } = await runTrial({
-      testbed: sampled,
+      testbed: sampledTestbed,
       trials: [trial],
       nextStart: () => start,
       standing,
       signal,
       watch: event => {
         if (event.kind !== 'phase' || event.phase !== 'window') return
-        sampling = sample()
+        sampling = sampleSidecars(folders, { perf, file, seconds, signal: untilEnd })
         // The samples are awaited after the trial: until then a rejection must not end the process as unhandled.
         sampling.catch(() => {})
       },
@@ -62,11 +64,25 @@ export async function sampleTrial({ testbed, trial, start, perf, signal }) {
     const [record] = records
     if (record.outcome !== 'completed') throw new BenchError(`the load does not count: ${record.reasons.join('; ')}`)
     if (sampling === null) throw new BenchError('the load ended before it could be sampled')
-    return { record, .../** @type {Awaited<ReturnType<typeof sample>>} */ (await sampling) }
+    return { record, .../** @type {SidecarProfiles} */ (await sampling) }
   } finally {
     ending.abort()
     await /** @type {Promise<unknown> | null} */ (sampling)?.catch(() => {})
   }
+}
+
+/**
+ * Samples sidecars that `wrapWithPidFile` has changed.
+ * @param {Map<string, string>} folders of the sidecars, by service
+ * @param {Omit<Parameters<typeof samplePids>[0], 'pids'>} options
+ * @returns {Promise<SidecarProfiles>}
+ * @throws as `samplePids`; the system's error if a sidecar has not written its id
+ */
+async function sampleSidecars(folders, options) {
+  const pids = await Promise.all([...folders.values()].map(readPid))
+  const { events, profiles } = await samplePids({ ...options, pids })
+  const entries = [...folders.keys()].map((service, i) => [service, profiles.get(pids[i]) ?? { total: 0, stacks: [] }])
+  return { profiles: Object.fromEntries(entries), hasKernel: events.every(event => !event.endsWith(':u')) }
 }
 
 /**

@@ -7,7 +7,7 @@ import { ROOT } from '../lib/paths.js'
 import { findScripts } from '../tools/find-scripts.js'
 import { readPipeline } from '../tools/read-pipeline.js'
 
-/** Finds the two folders of scripts that are compared. */
+/** The two folders of scripts that the lab compares. */
 
 const KIT = path.join(ROOT, 'pipy-scripts')
 const GIT = 'git:'
@@ -21,8 +21,8 @@ const DEADLINE_MS = 120_000
  * @property {string} label
  * @property {string} scripts a folder with main.js
  * @property {string | null} profile of Pipy that runs them; null: they are of no mesh
- * @property {Pipeline | 'unknown' | null} pipeline how to run scripts that do not read the kit's configuration; null: they do read it,
- *   'unknown': no pipeline.yaml says how
+ * @property {Pipeline | 'unknown' | null} pipeline of scripts that do not read the kit's configuration; null: they do read it;
+ *   'unknown': they have no pipeline.yaml
  */
 
 /**
@@ -37,7 +37,7 @@ export function isKitScripts(scripts) {
 /**
  * Chooses the old side: that of the user, else the kit's scripts; for the kit's scripts themselves, their last
  * commit.
- * @param {string | null} against as the user named it; null: not at all
+ * @param {string | null} against the user's choice; null: there is none
  * @param {string} scripts the folder of the new side
  * @returns {string} a folder, or `git:COMMIT`
  */
@@ -46,17 +46,17 @@ export function chooseOldSide(against, scripts) {
 }
 
 /**
- * Finds out how a folder of scripts is run.
+ * Reads a folder of scripts: they are run by the profile of a mesh, by a pipeline.yaml, or by the kit's configuration.
  * @param {string} scripts their folder
  * @returns {Side}
- * @throws {UsageError} if the folder has no scripts
+ * @throws {UsageError} if the folder has no scripts, or its pipeline.yaml is wrong
  */
-export function findSide(scripts) {
+export function readSide(scripts) {
   const folder = path.resolve(scripts)
   const label = path.relative('', folder) || folder
-  for (const [profile, { scripts: scriptsOfMesh }] of Object.entries(pipy.deployed ?? {})) {
-    const scripts = scriptsOfMesh && findScripts(scriptsOfMesh, { [scriptsOfMesh.variable]: folder })
-    if (scripts && 'folder' in scripts) return { label, scripts: scripts.folder, profile, pipeline: null }
+  for (const [profile, { scripts: meshScripts }] of Object.entries(pipy.deployed ?? {})) {
+    const checkout = meshScripts && findScripts(meshScripts, { [meshScripts.variable]: folder })
+    if (checkout && 'folder' in checkout) return { label, scripts: checkout.folder, profile, pipeline: null }
   }
   const pipeline = readPipeline(folder)
   if (pipeline) return { label, scripts: folder, profile: null, pipeline }
@@ -74,9 +74,9 @@ export function findSide(scripts) {
  */
 function listScripts(folder) {
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
-  return entries.flatMap(entry =>
-    entry.isFile() && entry.name.endsWith('.js') ? [path.join(entry.parentPath, entry.name)] : [],
-  )
+  return entries
+    .filter(entry => entry.isFile() && entry.name.endsWith('.js'))
+    .map(({ parentPath, name }) => path.join(parentPath, name))
 }
 
 /**
@@ -84,15 +84,16 @@ function listScripts(folder) {
  * @param {{ ref: string, scripts: string, into: string }} from ref: of the commit; scripts: their folder in the
  *   checkout; into: the folder to create
  * @returns {Promise<Side>}
- * @throws {UsageError} if the commit has none, or git is missing; {BenchError} if they cannot be unpacked
+ * @throws {UsageError} if the commit has none, or git is missing
+ * @throws {BenchError} if they cannot be unpacked
  */
 async function unpackFromGit({ ref, scripts, into }) {
   const folder = path.resolve(scripts)
   const archive = `${into}.tar`
   mkdirSync(into, { recursive: true })
   // git archives only the folder in which it runs.
-  const words = ['-C', folder, 'archive', `--output=${archive}`, '--end-of-options', ref]
-  const { failed, stderr, code } = await execa('git', words, { reject: false, timeout: DEADLINE_MS })
+  const argv = ['-C', folder, 'archive', `--output=${archive}`, '--end-of-options', ref]
+  const { failed, stderr, code } = await execa('git', argv, { reject: false, timeout: DEADLINE_MS })
   const advice = 'name a commit that has it, or a folder: --against FOLDER'
   if (code === 'ENOENT')
     throw new UsageError(`${scripts} in ${ref} needs git, which is not installed; name a folder: --against FOLDER`)
@@ -102,11 +103,11 @@ async function unpackFromGit({ ref, scripts, into }) {
   })
   rmSync(archive)
   if (!existsSync(path.join(into, MAIN))) throw new UsageError(`${scripts} in ${ref} has no ${MAIN}; ${advice}`)
-  return { ...findSide(into), label: `${scripts} in ${ref}` }
+  return { ...readSide(into), label: `${scripts} in ${ref}` }
 }
 
 /**
- * Locates the folder of the old side's scripts, once `findOldSide` has run.
+ * Locates the folder of the old side's scripts, once `openOldSide` has run.
  * @param {{ against: string, into: string }} options against: a folder, or `git:COMMIT`; into: the folder for scripts
  *   of git
  * @returns {string}
@@ -116,12 +117,13 @@ export function locateOldSide({ against, into }) {
 }
 
 /**
- * Finds the old side: a folder, or the scripts of a commit, which it unpacks.
+ * Opens the old side: a folder, or the scripts of a commit, which it unpacks.
  * @param {{ against: string, scripts: string, into: string }} options against: a folder, or `git:COMMIT`; scripts:
  *   the folder of the new side; into: the folder for scripts of git
  * @returns {Promise<Side>}
  * @throws {UsageError} if there are no such scripts, or git is missing
+ * @throws {BenchError} if the scripts of a commit cannot be unpacked
  */
-export async function findOldSide({ against, scripts, into }) {
-  return against.startsWith(GIT) ? unpackFromGit({ ref: against.slice(GIT.length), scripts, into }) : findSide(against)
+export async function openOldSide({ against, scripts, into }) {
+  return against.startsWith(GIT) ? unpackFromGit({ ref: against.slice(GIT.length), scripts, into }) : readSide(against)
 }

@@ -2,14 +2,14 @@ import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 
 /**
- * Runs a process under strace and counts its system calls: https://man7.org/linux/man-pages/man1/strace.1.html.
+ * Counts the system calls of a process with strace: https://man7.org/linux/man-pages/man1/strace.1.html.
  * @import { ProcessSpec, Tool } from '../model/types.ts'
  */
 
 /**
  * System calls of one name. bytes: that they sent or received.
- * @typedef {{ calls: number, bytes: number }} Kind
- * @typedef {Map<string, Kind>} Kinds by name
+ * @typedef {{ calls: number, bytes: number }} CallKind
+ * @typedef {Map<string, CallKind>} CallKinds by name
  */
 
 /** Purposes of system calls of a sidecar, by their names. @type {Record<'write' | 'send' | 'receive' | 'wait', RegExp>} */
@@ -36,16 +36,17 @@ const locateTrace = folder => path.join(folder, 'strace.out')
  * @param {Tool} strace
  * @returns {ProcessSpec}
  */
-export function runUnderStrace(spec, strace) {
+export function wrapInStrace(spec, strace) {
   const options = ['-f', '-qq', '-s', '0', '-e', 'signal=none', '-o', locateTrace(spec.folder)]
   return { ...spec, program: strace.path, argv: [...options, spec.program, ...spec.argv] }
 }
 
 /**
- * Creates the counter of a process.
+ * Creates the counter of a process that `wrapInStrace` has changed.
  * @param {{ folder: string }} spec folder: of the process
- * @returns {{ start: () => Promise<void>, forget: () => Promise<Kinds>, take: () => Promise<Kinds> }} forget, take:
- *   read the whole lines that strace has written since the last time
+ * @returns {{ start: () => Promise<void>, reset: () => Promise<CallKinds>, take: () => Promise<CallKinds> }} start: does nothing,
+ *   strace counts from the start on; reset, take: read the whole lines that strace has written since the last time. They throw the
+ *   system's error if its file cannot be read
  */
 export function createCallCounter({ folder }) {
   let position = 0
@@ -56,16 +57,16 @@ export function createCallCounter({ folder }) {
     position = end
     return kinds
   }
-  return { start: async () => {}, forget: read, take: read }
+  return { start: async () => {}, reset: read, take: read }
 }
 
 /**
  * Parses finished system calls. A failed one (with a result below 0) counts as a call without bytes.
  * @param {string} text the output of strace
- * @returns {Kinds}
+ * @returns {CallKinds} empty: no call has finished
  */
 export function parseCalls(text) {
-  /** @type {Kinds} */
+  /** @type {CallKinds} */
   const kinds = new Map()
   for (const line of text.split('\n')) {
     const [, name, result] = ENDED.exec(line) ?? []
@@ -80,7 +81,7 @@ export function parseCalls(text) {
 
 /**
  * Sums the calls of a purpose.
- * @param {Kinds} kinds
+ * @param {CallKinds} kinds
  * @param {RegExp} [purpose] matches names of calls; absent: all
  * @returns {number}
  */

@@ -13,28 +13,31 @@ const CALLS = ['calls', 'wakeUps']
 // From this spread on (a fraction), a count has one significant digit.
 const NOISY = 0.05
 const COLUMNS = alignRight('old', 'new', 'difference', 'of the old')
+
 /**
  * Formats a number, with blanks between thousands, and never as -0.
  * @param {number} value
- * @param {number} [digits] after the point
+ * @param {number} [digits] after the point; 0 by default
  * @returns {string} such as `12 345`
  */
 export const formatCount = (value, digits = 0) => {
   const options = { minimumFractionDigits: digits, maximumFractionDigits: digits }
   return (Number(value.toFixed(digits)) || 0).toLocaleString('en-US', options).replaceAll(',', ' ')
 }
+
 /**
  * Formats a difference, with its sign.
  * @param {number} value
- * @param {number} [digits] after the point
+ * @param {number} [digits] after the point; 0 by default
  * @returns {string} such as `+1 234`, `-5` or `0`
  */
 export const formatDifference = (value, digits) =>
   `${Number(value.toFixed(digits)) > 0 ? '+' : ''}${formatCount(value, digits)}`
+
 /**
- * Formats a change as `+1.23 %`.
+ * Formats a change in percent, with its sign.
  * @param {number} share a fraction
- * @returns {string} with two decimals below 10 %, else one
+ * @returns {string} such as `+1.23 %`, with one decimal from 10 % on
  */
 export const formatChange = share => `${share > 0 ? '+' : ''}${(100 * share).toFixed(Math.abs(share) < 0.1 ? 2 : 1)} %`
 
@@ -48,20 +51,22 @@ export const formatChange = share => `${share > 0 ? '+' : ''}${(100 * share).toF
  * @property {boolean} [isAlone] only one side was counted, and rows have it as old and as new
  */
 
-/** Renders all tables, with their definitions and notes. @param {LabResults} options @returns {string} */
+/**
+ * Renders all tables, with their definitions and notes. Those of one side alone lack the columns that compare two.
+ * @param {LabResults} results
+ * @returns {string}
+ */
 export function renderLabDetails({ rows, breakdowns, labels, notes, isAlone = false }) {
-  const keep = (/** @type {Table} */ table) => (isAlone ? dropOldColumns(table) : table)
+  const tables = [tabulateRows(rows), ...breakdowns.flatMap(tabulateBreakdown)]
+  const shownTables = isAlone ? tables.map(dropOldColumns) : tables
   return joinParts([
     isAlone ? [labels.new] : [`old: ${labels.old}`, `new: ${labels.new}`],
-    ...[tabulateRows(rows), ...breakdowns.flatMap(tabulateBreakdown)]
-      .map(keep)
-      .map(table => [...(table.caption ? [table.caption] : []), ...renderTextTable(table)]),
+    ...shownTables.map(table => [...(table.caption ? [table.caption] : []), ...renderTextTable(table)]),
     [renderNoiseFloor(rows), ...listDefinitions(rows), ...notes],
   ])
 }
 
-// Columns that compare two sides.
-const OF_TWO = ['old', 'difference', 'of the old', 'new/old']
+const COMPARING_COLUMNS = ['old', 'difference', 'of the old', 'new/old']
 
 /**
  * Removes the columns that compare two sides.
@@ -69,12 +74,13 @@ const OF_TWO = ['old', 'difference', 'of the old', 'new/old']
  * @returns {Table}
  */
 function dropOldColumns({ caption, columns, rows }) {
-  const isKept = columns.map(([name]) => !OF_TWO.includes(name))
+  const isKept = columns.map(([name]) => !COMPARING_COLUMNS.includes(name))
   const keep = (/** @type {any[]} */ cells) => cells.filter((_, i) => isKept[i])
   return { caption, columns: keep(columns), rows: rows.map(keep) }
 }
 
 const SAVES_SHOWN = 5
+
 /**
  * The rows that were counted after a save of the scripts.
  * @typedef {{ at: Date, rows: Row[] }} Save
@@ -87,11 +93,10 @@ const SAVES_SHOWN = 5
  * @returns {string} a table, or a sentence that no row changed
  */
 export function renderChangedRows(rows, earlierRows) {
+  const createKey = (/** @type {Row} */ { link, service, quantity }) => JSON.stringify([link, service, quantity])
+  const earlierByKey = new Map(earlierRows.map(row => [createKey(row), row]))
   const changed = rows.filter(row => {
-    const earlier = earlierRows.find(
-      candidate =>
-        candidate.link === row.link && candidate.service === row.service && candidate.quantity === row.quantity,
-    )
+    const earlier = earlierByKey.get(createKey(row))
     return !earlier || Math.abs(row.new / earlier.new - 1) > Math.max(row.spread, earlier.spread)
   })
   if (changed.length === 0) return 'No row has changed since the save before.'
@@ -149,7 +154,11 @@ function renderSpread(spread) {
   return `${(100 * spread).toFixed(spread < NOISY ? 3 : 0)} %`
 }
 
-/** Lists the definitions of the quantities that rows have. @param {Row[]} rows @returns {string[]} `name: definition` */
+/**
+ * Lists the definitions of the quantities that rows have.
+ * @param {Row[]} rows
+ * @returns {string[]} each as `name: definition`; []: there are no rows
+ */
 export function listDefinitions(rows) {
   const defined = Object.entries(DEFINITIONS).filter(([name]) => rows.some(({ quantity }) => quantity === name))
   return defined.map(([name, definition]) => `${name}: ${definition}`)
@@ -181,9 +190,9 @@ export function tabulateRows(rows) {
 }
 
 /**
- * Tabulates where the cost of a sidecar is: by purpose, filter, system call and function.
+ * Tabulates the parts of the cost of a sidecar: by purpose, filter, system call and function.
  * @param {Breakdown} breakdown
- * @returns {Table[]}
+ * @returns {Table[]} without the table of system calls if none were counted
  */
 export function tabulateBreakdown({ link, service, unit, groups, filters, calls, functions }) {
   const subject = `${service} of ${link}, ${unit}`
@@ -215,10 +224,10 @@ function tabulateParts(caption, parts, digits) {
 }
 
 /**
- * Renders the old cost, the new one, their difference, and its share of the old cost; `new`: there is no old cost.
+ * Renders the old cost, the new one, their difference, and its share of the old cost.
  * @param {Part} part
- * @param {number} [digits] after the point
- * @returns {string[]} four cells
+ * @param {number} [digits] after the point; 0 by default
+ * @returns {string[]} four cells; the last is `new` if there is no old cost
  */
 function renderPartCells(part, digits = 0) {
   const change = Number(part.new.toFixed(digits)) - Number(part.old.toFixed(digits))

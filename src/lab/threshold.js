@@ -4,29 +4,37 @@ import { QUANTITIES } from './comparison.js'
 /**
  * Parses and judges a ratio that must hold, such as `new/old instructions@client <= 1.01`. Pure.
  * @import { Breakdown, Quantity, Row } from './comparison.js'
- * @typedef {{ expression: string, quantity: Quantity, a: 'old' | 'new', service: string | null, operator: string,
- *   limit: number }} Threshold
+ */
+
+/**
+ * @typedef {object} Threshold
+ * @property {string} expression
+ * @property {Quantity} quantity
+ * @property {'old' | 'new'} a the numerator of the ratio
+ * @property {string | null} service null: each sidecar
+ * @property {string} operator
+ * @property {number} limit
  */
 
 /**
  * Parses a threshold such as `new/old handshake@client <= 1`.
  * @param {string} expression
  * @param {string[]} services of the counted sidecars
- * @returns {Threshold} service: null: each sidecar
+ * @returns {Threshold}
  * @throws {UsageError} for another form, quantity or sidecar, and for a limit that is not above 0
  */
 export function parseLabThreshold(expression, services) {
-  const fail = (/** @type {string} */ why) =>
+  const createError = (/** @type {string} */ why) =>
     new UsageError(`--threshold '${expression}': ${why}; write it as 'new/old instructions <= 1.01'`)
   const match = /^\s*(new\/old|old\/new)\s+(\w+)(?:@([a-z0-9-]+))?\s*(<=|>=|<|>)\s*(\S+)\s*$/.exec(expression)
-  if (!match) throw fail('it is no condition on new/old')
+  if (!match) throw createError('it is no condition on new/old')
   const [, sides, quantity, service = null, operator, number] = match
   if (!(quantity in QUANTITIES))
-    throw fail(`unknown quantity "${quantity}", only ${Object.keys(QUANTITIES).join(', ')} are counted`)
+    throw createError(`unknown quantity "${quantity}", only ${Object.keys(QUANTITIES).join(', ')} are counted`)
   if (service !== null && !services.includes(service))
-    throw fail(`unknown sidecar "${service}", only ${services.join(', ')} are counted`)
+    throw createError(`unknown sidecar "${service}", only ${services.join(', ')} are counted`)
   const limit = Number(number)
-  if (!(limit > 0) || !Number.isFinite(limit)) throw fail(`"${number}" is no ratio above 0`)
+  if (!(limit > 0) || !Number.isFinite(limit)) throw createError(`"${number}" is no ratio above 0`)
   const a = sides.startsWith('new') ? 'new' : 'old'
   return { expression, quantity: /** @type {Quantity} */ (quantity), a, service, operator, limit }
 }
@@ -57,7 +65,7 @@ export function judgeThresholds(thresholds, judged) {
  * the limit than two counts of one side are to each other.
  * @param {Threshold} threshold
  * @param {Judged} options
- * @returns {{ verdict: Verdict, sentence: string }[]} one for each sidecar
+ * @returns {{ verdict: Verdict, sentence: string }[]} one for each sidecar, or one if it names none that was counted
  */
 function judgeThreshold({ expression, quantity, a, service, operator, limit }, { rows, breakdowns }) {
   const createVerdict = (/** @type {Verdict} */ verdict, /** @type {string} */ why) => ({

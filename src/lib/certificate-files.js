@@ -1,12 +1,12 @@
 /**
- * Names the folder of a key type's certificates: RSA has its own.
+ * Finds the path of the folder of a key type's certificates: RSA has its own.
  * @param {string} folder of the ECDSA certificates
  * @param {string} tls
  */
 export const locateCertificates = (folder, tls) => (tls === 'rsa-2048' ? `${folder}-rsa` : folder)
 
 /**
- * Names the file of the authority's private key.
+ * Finds the path of the authority's private key, as PEM. It need not exist.
  * @param {string} folder of the certificates of a key type
  */
 export const locateAuthorityKey = folder => `${folder}/ca-key.pem`

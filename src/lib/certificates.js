@@ -109,9 +109,9 @@ export async function issueCertificate({ authority, keys, isSelfSigned, ...reque
 
 /**
  * Signs a leaf certificate of a public key.
- * @returns PEM
  * @param {{ authority: Authority, identity: string, dnsName: string, publicKey: CryptoKey, signer?: CryptoKeyPair } & CertificateFlaws} request
  *   signer: by default the authority; isSelfSigned only names the subject as issuer, so `signer` must be the subject's keys
+ * @returns {Promise<string>} PEM
  */
 export async function signCertificate({ authority, identity, dnsName, publicKey, ...options }) {
   const { usages = /** @type {const} */ (['serverAuth', 'clientAuth']), validIn, isSelfSigned } = options
@@ -148,6 +148,7 @@ export async function signCertificate({ authority, identity, dnsName, publicKey,
  * @param {KeyType} [options.keyType] of the authority and of all keys; ecdsa-p256 by default
  * @param {number} [options.lifeMs] of all certificates; a day by default
  * @returns {Promise<Authority>}
+ * @throws the system's error if a file cannot be written
  */
 export async function writeCertificates({ folder, services, hasAuthorityKey = false, ...life }) {
   await mkdir(folder, { recursive: true, mode: 0o700 })
@@ -182,7 +183,8 @@ export function createKeys(keyType) {
 /**
  * Computes a validity, which begins CLOCK_SKEW_MS earlier than the lifetime: one in the past ended one lifetime ago, and one in the
  * future begins in two.
- * @param {{ validIn?: CertificateFlaws['validIn'] | 'now', lifeMs: number }} options
+ * @param {{ validIn?: CertificateFlaws['validIn'] | 'now', lifeMs: number }} options validIn: `now` by default
+ * @returns {{ notBefore: Date, notAfter: Date }}
  */
 function computeValidity({ validIn = 'now', lifeMs }) {
   const now = Date.now() + { now: 0, past: -2, future: 2 }[validIn] * lifeMs

@@ -17,10 +17,10 @@ const DEVIATION_OF_MAD = 1.4826
 export const SEQUENCE_LEAST = 8
 
 /**
- * Computes how much of ERROR the intervals of the first n values may use up together.
+ * Computes the part of ERROR that the intervals of the first n values may use up together.
  * @param {number} n
  */
-const spendUntil = n => (n <= BEFORE_FIRST ? 0 : ERROR * (1 - Math.sqrt(BEFORE_FIRST / n)))
+const computeSpentError = n => (n <= BEFORE_FIRST ? 0 : ERROR * (1 - Math.sqrt(BEFORE_FIRST / n)))
 
 /** The results of `findSequenceDepth` so far, by n. */
 const depths = [0]
@@ -48,7 +48,7 @@ function addDepth() {
     next[j + 1] += alive[j] / 2
   }
   let k = 0
-  while (2 * k < n - 1 && spent + next[k] + next[n - k] <= spendUntil(n)) {
+  while (2 * k < n - 1 && spent + next[k] + next[n - k] <= computeSpentError(n)) {
     spent += next[k] + next[n - k]
     next[k] = 0
     next[n - k] = 0

@@ -8,6 +8,7 @@ import { MIB } from './units.js'
  * Computes the SHA-256 of a file of any size, in constant memory.
  * @param {string} file
  * @returns {Promise<string>} in hexadecimal
+ * @throws the system's error if it cannot be read
  */
 export async function hashFile(file) {
   const hash = createHash('sha256')
@@ -48,6 +49,7 @@ export function hashTo64Bits(text) {
  * @param {string} folder
  * @param {(path: string) => boolean} [isIncluded] of a file or folder; by default all are
  * @returns {string} in hexadecimal
+ * @throws the system's error if a file cannot be read
  */
 export function hashFolder(folder, isIncluded = () => true) {
   const files = listFiles(folder, isIncluded)

@@ -9,7 +9,7 @@ export function readVersion() {
 
 /**
  * Reads the kit's version, `git describe` of its checkout, and the SHA-256 of its code.
- * @returns git: null: the kit is no checkout, or git failed
+ * @returns git: null: the kit is no checkout, or git failed or takes longer than ten seconds
  */
 export async function readKit() {
   const { execa } = await import('execa')

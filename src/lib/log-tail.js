@@ -25,11 +25,9 @@ export function renderTail(text, file) {
  */
 export function foldTail(message) {
   const [, head, tail] = /^(.*?); the end of its log(?: \([^\n]*\))?:\n(.*)$/s.exec(message) ?? []
-  return head === undefined
-    ? message
-    : `${head}: ${listLastLines(tail, FOLDED_LINES)
-        .map(line => line.trim())
-        .join(' / ')}`
+  if (head === undefined) return message
+  const lines = listLastLines(tail, FOLDED_LINES).map(line => line.trim())
+  return `${head}: ${lines.join(' / ')}`
 }
 
 /**
@@ -48,7 +46,7 @@ export function listLastLines(text, count) {
  * @returns {Promise<string>} the whole file if it is smaller
  * @throws the system's error if it cannot be read
  */
-export async function readTail(file, bytes = TAIL_BYTES) {
+export async function readFileTail(file, bytes = TAIL_BYTES) {
   const handle = await open(file)
   try {
     const { size } = await handle.stat()

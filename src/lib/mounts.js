@@ -38,6 +38,7 @@ function resolveRealPath(file) {
 }
 
 /**
+ * Says whether a path is a folder, or lies below it.
  * @param {string} file
  * @param {string} folder
  */

@@ -1,7 +1,8 @@
 import { closest, distance } from 'fastest-levenshtein'
 
 /**
- * Renders the valid names, and the nearest one if it is near: `; did you mean "envoy"? (one of: pipy, envoy)`.
+ * Renders the valid names, after the nearest one if at most 2 letters or a third of the word's differ:
+ * `; did you mean "envoy"? (one of: pipy, envoy)`.
  * @param {string} word
  * @param {string[]} names
  * @returns {string}

@@ -16,7 +16,7 @@ NumTickets = 0
 `
 
 /**
- * Finds the reason why a program has no post-quantum group, which OpenSSL has from 3.5 on.
+ * Finds the reason for which a program has no post-quantum group: OpenSSL has them from 3.5 on.
  * @param {object} program
  * @param {string} program.name
  * @param {string} program.variable of the environment, which names another program

@@ -6,14 +6,14 @@ import { callSafely } from './call-safely.js'
  * @param {number} pid
  * @returns {number | null} clock ticks since boot; null: it has ended, or is a zombie
  */
-export function processStartTicks(pid) {
+export function readProcessStartTicks(pid) {
   const stat = callSafely(() => readFileSync(`/proc/${pid}/stat`, 'utf8'), '')
   const [state, ...fields] = stat.replace(/^.*\) /s, '').split(' ')
   return stat === '' || 'ZX'.includes(state) ? null : Number(fields[18])
 }
 
 /**
- * Reads where the pids of this process are valid: in its pid namespace, and until a reboot.
+ * Reads the place in which the pids of this process are valid: its pid namespace, until a reboot.
  * @returns pidNamespace: such as `pid:[4026531836]`; bootId: another after each boot
  * @throws without /proc
  */

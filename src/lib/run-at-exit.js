@@ -4,7 +4,7 @@ const actions = new Set()
 /**
  * Calls `act` when this process exits. All calls share one listener: Node warns of more than ten.
  * @param {() => void} act
- * @returns a function that takes it back
+ * @returns a function after which `act` is not called any more
  */
 export function runAtExit(act) {
   if (actions.size === 0) process.on('exit', runAllActions)

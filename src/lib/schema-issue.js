@@ -3,8 +3,8 @@
  * @param {Pick<import('zod').core.$ZodIssue, 'message'> & { issues?: import('zod').core.$ZodIssue[] }} issue
  * @returns {string}
  */
-export function renderIssue({ message, issues: [ofKey] = [] }) {
-  if (ofKey !== undefined) return renderIssue(ofKey)
+export function renderIssue({ message, issues: [nestedIssue] = [] }) {
+  if (nestedIssue !== undefined) return renderIssue(nestedIssue)
   return message.replace(/^Invalid input: expected (.*), received undefined$/, 'it is missing: expected $1')
 }
 

@@ -136,7 +136,7 @@ export function fitLine(points) {
 }
 
 /**
- * Finds the 95 % interval of the slope of `fitLine`, by the normal approximation to Kendall's score (Sen 1968; Gilbert,
+ * Computes the 95 % interval of the slope of `fitLine`, by the normal approximation to Kendall's score (Sen 1968; Gilbert,
  * Statistical Methods for Environmental Pollution Monitoring, 16.5).
  * @param {[number, number][]} points
  * @returns {{ low: number | null, high: number | null }} null: below six points, or all of one x
@@ -158,5 +158,5 @@ function listSlopes(points) {
     .sort((a, b) => a - b)
 }
 
-/** @param {(number | null)[]} values */
+/** Sorts the values that are not null. @param {(number | null)[]} values */
 const sortPresentValues = values => values.filter(v => v !== null).sort((a, b) => a - b)

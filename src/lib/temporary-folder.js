@@ -3,7 +3,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { callSafely } from './call-safely.js'
 import { BenchError } from './errors.js'
-import { createPlaceKey, processStartTicks } from './process-start.js'
+import { createPlaceKey, readProcessStartTicks } from './process-start.js'
 import { runAtExit } from './run-at-exit.js'
 
 /** Folders of this process alone. The name holds the id of the process, its start in clock ticks, and where the id is valid. */
@@ -18,7 +18,7 @@ const OWNED = /^sidecar-bench-[a-z]+-(\d+)-(\d+)-(\w+)-\w{6}$/
  */
 export function makeOwnedFolder(parent, name) {
   const { pid } = process
-  return mkdtempSync(path.join(parent, `${name}-${pid}-${processStartTicks(pid)}-${createPlaceKey()}-`))
+  return mkdtempSync(path.join(parent, `${name}-${pid}-${readProcessStartTicks(pid)}-${createPlaceKey()}-`))
 }
 
 /**
@@ -27,7 +27,7 @@ export function makeOwnedFolder(parent, name) {
  * @returns {boolean | null} null: its id is not valid here, as in another container
  */
 export function hasOwnerEnded({ pid, ticks, place }) {
-  return place === createPlaceKey() ? processStartTicks(Number(pid)) !== Number(ticks) : null
+  return place === createPlaceKey() ? readProcessStartTicks(Number(pid)) !== Number(ticks) : null
 }
 
 /**
@@ -41,11 +41,11 @@ export function hasOwnerEnded({ pid, ticks, place }) {
 export async function withTemporaryFolder(name, use) {
   const folder = makeTemporaryFolder(name)
   const remove = () => rmSync(folder, { recursive: true, force: true })
-  const takeBack = runAtExit(remove)
+  const cancelExitAction = runAtExit(remove)
   try {
     return await use(folder)
   } finally {
-    takeBack()
+    cancelExitAction()
     remove()
   }
 }

@@ -5,6 +5,7 @@ import path from 'node:path'
  * Reads all files below a folder as UTF-8, without links.
  * @param {string} folder
  * @returns {Record<string, string>} text by path below it, sorted
+ * @throws the system's error if the folder or a file cannot be read
  */
 export function readTextFiles(folder) {
   return Object.fromEntries(

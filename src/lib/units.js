@@ -49,7 +49,7 @@ export const renderMinute = moment => moment.slice(0, 16).replace('T', ' ')
  * @param {string} text such as 20ms or 1.5s
  * @returns {number | null} null: it is no time above 0
  */
-export function readMilliseconds(text) {
+export function parseMilliseconds(text) {
   const [, number, unit] = /^(\d+(?:\.\d+)?)(ms|s)$/.exec(text) ?? []
   return Number(number) > 0 ? Number(number) * (unit === 's' ? 1000 : 1) : null
 }
@@ -59,7 +59,7 @@ export function readMilliseconds(text) {
  * @param {string} text such as 64MiB or 1000
  * @returns {number | null} bytes, rounded; null: it is no size of a byte or more
  */
-export function readBytes(text) {
+export function parseBytes(text) {
   const [, number, unit = ''] = /^(\d+(?:\.\d+)?)\s*((?:[KMG]i?)?B?)$/.exec(text) ?? []
   const bytes = Number(number) * (unit.includes('i') ? 1024 : 1000) ** Math.max(0, 'BKMG'.indexOf(unit[0]))
   return bytes >= 1 ? Math.round(bytes) : null

@@ -14,10 +14,11 @@ export function isAtLeast(version, least) {
 }
 
 /**
- * Makes the fields of a tool's spec for the versions from one on: the words, and the predicate.
+ * Creates the fields of a tool's spec that accept the versions from `least` on.
  * @param {string} least numbers and dots
+ * @returns wanted: the bound in words; isAccepted: says whether a version is within it
  */
-export const atLeast = least => ({
+export const createVersionBound = least => ({
   wanted: `>= ${least}`,
   isAccepted: (/** @type {string} */ version) => isAtLeast(version, least),
 })

@@ -9,11 +9,11 @@ const LONGEST_MS = 250
 /**
  * Polls until the condition holds.
  * @param {() => boolean | Promise<boolean>} isDone
- * @param {Parameters<typeof isInTime>[1] & { what: string }} options what: the condition in words, for the error
- * @throws {TimeoutError} when the deadline passes; the signal's reason when it aborts
+ * @param {Parameters<typeof pollInTime>[1] & { what: string }} options what: the condition in words, for the error
+ * @throws {TimeoutError} if the deadline passes; an error of `isDone`; the signal's reason when it aborts
  */
 export async function waitForCondition(isDone, { what, ...limit }) {
-  if (!(await isInTime(isDone, limit)))
+  if (!(await pollInTime(isDone, limit)))
     throw new TimeoutError(`timed out after ${limit.deadlineSeconds} s waiting for ${what}`)
 }
 
@@ -23,9 +23,9 @@ export async function waitForCondition(isDone, { what, ...limit }) {
  * @param {() => boolean | Promise<boolean>} isDone
  * @param {{ deadlineSeconds: number, intervalMs?: number, signal?: AbortSignal }} options
  * @returns {Promise<boolean>} false: the deadline has passed
- * @throws the signal's reason when it aborts
+ * @throws an error of `isDone`; the signal's reason when it aborts
  */
-export async function isInTime(isDone, { deadlineSeconds, intervalMs = 20, signal }) {
+export async function pollInTime(isDone, { deadlineSeconds, intervalMs = 20, signal }) {
   const deadline = performance.now() + deadlineSeconds * 1000
   for (;;) {
     const began = performance.now()
@@ -54,11 +54,12 @@ export async function sleep(ms, signal) {
 }
 
 /**
- * Settles as a promise does, or rejects with the signal's reason if the signal aborts first. The work of the promise continues.
+ * Settles as a promise does, unless the signal aborts first. The work of the promise then continues.
  * @template T
  * @param {Promise<T>} promise
  * @param {AbortSignal} signal
  * @returns {Promise<T>}
+ * @throws the signal's reason when it aborts first
  */
 export function withAbort(promise, signal) {
   return new Promise((/** @type {(value: T) => void} */ resolve, reject) => {

@@ -36,11 +36,12 @@ export function parseYaml({ text, file, schema, modernise = written => written }
 }
 
 /**
- * Calls `read`.
+ * Calls `read`, and names the file in its error.
  * @template T
  * @param {string} file
  * @param {() => T} read
- * @throws {UsageError} if it throws, as on a text that is nested too deep
+ * @returns {T} the result of `read`
+ * @throws {UsageError} if `read` throws, as on a text that is nested too deep
  */
 function readOrThrow(file, read) {
   try {
@@ -65,6 +66,7 @@ function renderSyntaxError(message) {
  * @param {import('zod').core.$ZodIssue} issue
  * @param {import('zod').ZodType} schema
  * @param {(at: any[]) => unknown} read the value at a path; undefined: there is none
+ * @returns {{ path: (string | number)[], words: string }}
  */
 function locateIssue(issue, schema, read) {
   const path = /** @type {(string | number)[]} */ ([...issue.path])
@@ -97,6 +99,7 @@ function quoteInline(written) {
  * Lists the names that the schema allows at a path.
  * @param {any} schema
  * @param {(string | number)[]} path
+ * @returns {string[]} []: the schema has no object there
  */
 function listSchemaKeys(schema, path) {
   /** @type {(at: any) => any} */

@@ -1,9 +1,12 @@
 import { isIP } from 'node:net'
 import { UsageError } from '../lib/errors.js'
 
+const PORT_MOST = 65_535
+
 /**
+ * An address to serve at.
  * @typedef {object} LiveAddress
- * @property {string} option that has it, such as `--live`
+ * @property {string} option that names it, such as `--live`
  * @property {string} text as the user wrote it
  * @property {string} host an IP address
  * @property {number} port 0: any free one
@@ -15,7 +18,7 @@ import { UsageError } from '../lib/errors.js'
  * @param {string} text
  * @param {string} option for the error, such as `--live`
  * @returns {LiveAddress}
- * @throws {UsageError} without a port up to 65535, or if the host is no IP address, such as a name
+ * @throws {UsageError} if it has no port up to 65535, or its host is no IP address, such as a name
  */
 export function parseAddress(text, option) {
   const [, bracketed, plain, digits] = /^(?:(?:\[([^\]]*)\]|([^:[\]]*)):)?(\d{1,5})$/.exec(text) ?? []
@@ -23,7 +26,7 @@ export function parseAddress(text, option) {
   const port = Number(digits)
   // Brackets keep the end of an IPv6 address from being read as a port.
   const isAddress = isIP(host) === (bracketed === undefined ? 4 : 6)
-  if (digits === undefined || port > 65535 || !isAddress)
+  if (digits === undefined || port > PORT_MOST || !isAddress)
     throw new UsageError(
       `${option} ${text}: not an address: write a port, such as ${option} :8080 for this machine alone, or ${option} 0.0.0.0:8080 for all`,
     )

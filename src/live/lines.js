@@ -1,11 +1,12 @@
 import { formatValue, measureRound, QUANTITIES } from '../judge/quantities.js'
 import { findRecordPart } from '../kinds/parts.js'
-import { renderPlace, renderTimeLeft, renderValues } from './words.js'
+import { renderPartPlace, renderPartValues, renderTimeLeft } from './words.js'
 
 /**
  * Renders a run as lines that stay: one for each repeat, and one for each trial that failed or stands alone.
  * @import { TrialRecord } from '../model/types.ts'
  * @import { RunEvent } from '../run/events.js'
+ * @import { PartSoFar } from './repeats.js'
  * @import { RunState } from './state.js'
  */
 
@@ -14,60 +15,72 @@ const GAP_SECONDS = 0.2
 
 /**
  * Creates the view that prints a line when a repeat or trial has ended. A trial that the line of its repeat covers has no line,
- * unless it failed, or its arm is invalid by gates that were not yet printed. The state must apply an event before it is
- * published here.
+ * unless it failed, or its arm is invalid by gates that were not yet printed. A trial that was read back or adopted has none either.
+ * The state must apply an event before it is published here.
  * @param {object} options
- * @param {Pick<RunState, 'snapshot' | 'isOfRepeat'>} options.state
+ * @param {Pick<RunState, 'snapshot' | 'isCoveredByRepeat'>} options.state
  * @param {(line: string) => void} options.say prints a line
  * @param {boolean} [options.hasRepeats] false: another view shows the repeats; true by default
  * @returns {{ publish: (event: RunEvent) => void }} publish: prints the lines of an event
  */
 export function createLineView({ state, say, hasRepeats = true }) {
-  /** Arms with the gates that fired, of which a line was printed: an arm that fails the same gates again has none. @type {Set<string>} */
+  /** Arms with their gates that fired, of which a line was printed. @type {Set<string>} */
   let printedKeys = new Set()
+  const sayRepeat = (/** @type {Extract<RunEvent, { kind: 'repeat-ended' }>} */ event) => {
+    const part = state.snapshot().parts.find(({ arms }) => arms.join(' ') === event.arms.join(' '))
+    const line = part ? renderRepeatLine(part, event.secondsLeft) : null
+    if (line !== null) say(line)
+  }
+  const sayTrial = (/** @type {Extract<RunEvent, { kind: 'trial-ended' }>} */ { record, progress }) => {
+    if (progress === null) return
+    const { outcome, gates, trial } = record
+    const key = `${trial.arm.id} ${gates.map(({ gate }) => gate).join(' ')}`
+    // An arm that is invalid by the same gates again has no further line.
+    const isNew = outcome === 'failed' || (outcome === 'invalid' && !printedKeys.has(key))
+    printedKeys.add(key)
+    if (isNew || !state.isCoveredByRepeat(record)) say(`${progress}: ${renderTrialLine(record)}`)
+  }
   return {
-    /**
-     * Prints the lines of an event, if there are some.
-     * @param {RunEvent} event
-     */
     publish(event) {
       if (event.kind === 'planned') printedKeys = new Set()
-      if (event.kind === 'repeat-ended' && hasRepeats) {
-        const part = state.snapshot().parts.find(({ arms }) => arms.join(' ') === event.arms.join(' '))
-        const values = part ? renderValues(part) : ''
-        const timeLeft = event.secondsLeft > 0 ? ` (${renderTimeLeft(event.secondsLeft)})` : ''
-        if (part && values !== '') say(`${renderPlace(part)}${timeLeft}: ${values}`)
-      }
-      if (event.kind !== 'trial-ended' || event.progress === null) return
-      const { record, progress } = event
-      const { outcome, gates, trial } = record
-      const key = `${trial.arm.id} ${gates.map(({ gate }) => gate).join(' ')}`
-      const isNew = outcome === 'failed' || (outcome === 'invalid' && !printedKeys.has(key))
-      printedKeys.add(key)
-      if (isNew || !state.isOfRepeat(record)) say(`${progress}: ${renderTrial(record)}`)
+      if (event.kind === 'repeat-ended' && hasRepeats) sayRepeat(event)
+      if (event.kind === 'trial-ended') sayTrial(event)
     },
   }
 }
 
 /**
- * Renders the outcome of a trial in a line: its rate and what bound it, or the first reason why it failed or is invalid.
+ * Renders the values of a part after a repeat in a line, with the time left.
+ * @param {PartSoFar} part
+ * @param {number} secondsLeft of the run; 0: not known
+ * @returns {string | null} null: the part has no values yet
+ */
+function renderRepeatLine(part, secondsLeft) {
+  const values = renderPartValues(part)
+  const timeLeft = secondsLeft > 0 ? ` (${renderTimeLeft(secondsLeft)})` : ''
+  return values === '' ? null : `${renderPartPlace(part)}${timeLeft}: ${values}`
+}
+
+/**
+ * Renders the outcome of a trial in a line: its rate and what bound it, and the first reason why it failed or is invalid.
  * @param {TrialRecord} record
  * @returns {string}
  */
-export function renderTrial(record) {
+export function renderTrialLine(record) {
   const { trial, outcome, load, window, boundBy, isSteady, reasons, samples } = record
   const name = `${trial.id.replace(/^r\d+-/, '')}:`
   const partial = findRecordPart(record)
   const renderQuantityValue = (/** @type {string} */ quantity) => renderValue(QUANTITIES[quantity], record)
-  const partText = partial?.part.tell(partial.judged, renderQuantityValue)
+  const partText = partial?.part.renderProgress(partial.judged, renderQuantityValue)
   if (partial && !partial.part.hasWindow) return `${name} ${partText}`
   if (outcome === 'failed' || !window) return `${name} failed: ${reasons[0]}`
   const invalidNote = outcome === 'invalid' ? `, invalid: ${reasons[0]}` : ''
-  const isLate = samples?.source === 'cgroup' && samples.largestGapSeconds > GAP_SECONDS
-  const lateNote = isLate ? `, sampled with a gap of ${samples.largestGapSeconds.toFixed(1)} s` : ''
-  if (load === null) return `${name} ${partText ?? `idle for ${window.seconds} s`}${lateNote}${invalidNote}`
-  const rateText = `${renderQuantityValue('throughput')}${boundBy === null ? '' : `, bound by ${boundBy}`}`
-  return `${name} ${rateText}${isSteady === false ? ', unsteady' : ''}${lateNote}${invalidNote}`
+  const hasGap = samples?.source === 'cgroup' && samples.largestGapSeconds > GAP_SECONDS
+  const gapNote = hasGap ? `, sampled with a gap of ${samples.largestGapSeconds.toFixed(1)} s` : ''
+  if (load === null) return `${name} ${partText ?? `idle for ${window.seconds} s`}${gapNote}${invalidNote}`
+  const boundNote = boundBy === null ? '' : `, bound by ${boundBy}`
+  const steadyNote = isSteady === false ? ', unsteady' : ''
+  return `${name} ${renderQuantityValue('throughput')}${boundNote}${steadyNote}${gapNote}${invalidNote}`
 }
 
 /**

@@ -16,7 +16,7 @@ const SIDECAR = [...ARM, 'service']
 const LAST = 'Of the last trial of the arm that ended; absent where it failed or a gate spoiled it.'
 const SAMPLED = 'while it is sampled (warm-up and window); on a cluster a window is added when it ends'
 
-/** Labels and definition of each. @satisfies {Definitions} */
+/** @satisfies {Definitions} */
 const GAUGES = {
   run_info: [['run', 'experiment'], 'The run that this endpoint tells of, always 1.'],
   run_started_timestamp_seconds: [[], 'When the run started, in seconds since the epoch.'],
@@ -55,27 +55,27 @@ const COUNTERS = {
 /**
  * Declares the metrics in a registry.
  * @param {import('prom-client').Registry} registry
- * @returns set: sets a gauge; clear: removes the series of gauges; add: adds to a counter; follow: creates a function that
- *   raises a counter with readings; all by the metric's name
+ * @returns set: sets a gauge; clear: removes the series of gauges; add: adds to a counter; createUpdater: creates a function that
+ *   raises a counter to a reading; all by the metric's name, without its prefix
  */
 export function declareMetrics(registry) {
   /** @type {<Name extends string, Metric>(Kind: new (options: any) => Metric, of: Record<Name, Definitions[string]>) => Record<Name, Metric>} */
-  const make = (Kind, definitions) => {
+  const registerMetrics = (Kind, definitions) => {
     const entries = Object.entries(definitions).map(([name, [labelNames, help]]) => {
       return [name, new Kind({ name: PREFIX + name, help, labelNames, registers: [registry] })]
     })
     return Object.fromEntries(entries)
   }
   /** @type {Record<string, Gauge>} */
-  const gauges = make(Gauge, { ...GAUGES, ...QUANTITY_GAUGES })
-  const counters = make(Counter, COUNTERS)
+  const gauges = registerMetrics(Gauge, { ...GAUGES, ...QUANTITY_GAUGES })
+  const counters = registerMetrics(Counter, COUNTERS)
   return {
-    /** @type {(name: string, labels: Labels, value: number | null) => void} null or NaN removes the series */
+    /** Sets a gauge. null and NaN remove its series. @type {(name: string, labels: Labels, value: number | null) => void} */
     set(name, labels, value) {
-      if (isNumber(value)) gauges[name].set(labels, value)
+      if (isFiniteNumber(value)) gauges[name].set(labels, value)
       else gauges[name].remove(labels)
     },
-    /** Removes the series of gauges, by default those of all. */
+    /** Removes the series of gauges, by default of all. */
     clear(names = Object.keys(gauges)) {
       for (const name of names) {
         gauges[name].reset()
@@ -86,14 +86,15 @@ export function declareMetrics(registry) {
     /** @type {(name: keyof typeof COUNTERS, labels: Labels, value: number) => void} */
     add: (name, labels, value) => counters[name].inc(labels, value),
     /**
-     * Follows readings with a counter, which rises with them; a reading that could not be read adds nothing.
+     * Creates a function that raises a counter by the rise of a reading. One that fell, or could not be read (null, NaN), adds
+     * nothing.
      * @type {(name: keyof typeof COUNTERS, labels: Labels, from: number) => (reading: number | null) => void}
      *   from: the reading to count from; Infinity: that is the first, which adds nothing
      */
-    follow(name, labels, from) {
+    createUpdater(name, labels, from) {
       let lastReading = from
       return reading => {
-        if (!isNumber(reading)) return
+        if (!isFiniteNumber(reading)) return
         // Adding 0 makes the series appear before it rises.
         counters[name].inc(labels, reading > lastReading ? reading - lastReading : 0)
         lastReading = reading
@@ -107,4 +108,4 @@ export function declareMetrics(registry) {
  * @param {number | null} value
  * @returns {value is number}
  */
-const isNumber = value => Number.isFinite(value)
+const isFiniteNumber = value => Number.isFinite(value)

@@ -18,11 +18,11 @@ const PHASES = ['parity', 'starting', 'warm-up', 'window', 'tail', 'stopping']
 const OUTCOMES = ['completed', 'failed', 'invalid']
 
 /**
- * Serves the metrics of a run to Prometheus, at /metrics. Other paths are answered 404, and other methods 405.
+ * Serves the metrics of a run to Prometheus, at /metrics. Other paths are answered with 404, and other methods with 405.
  * @param {{ address: import('./address.js').LiveAddress }} options
  * @returns {Promise<{ url: string, publish: (event: RunEvent) => void, close: () => Promise<void> }>} url: of the metrics;
  *   publish: changes them by an event
- * @throws {import('../lib/errors.js').BenchError} when nothing can be served there
+ * @throws {import('../lib/errors.js').BenchError} if nothing can be served there
  */
 export async function startMetricsServer({ address }) {
   const metrics = createMetrics()
@@ -49,48 +49,42 @@ export function createMetrics() {
   const registry = new Registry()
   const metrics = declareMetrics(registry)
   metrics.clear()
-  /** @type {ReturnType<typeof followTrial> | null} */
-  let running = null
+  /** The metrics of the trial in progress; null: none is. @type {ReturnType<typeof createTrialMetrics> | null} */
+  let trialMetrics = null
   /** @type {string | null} */
   let runId = null
-  const stop = () => {
+  const clearTrial = () => {
     metrics.clear(SIDECAR_GAUGES)
-    running = null
+    trialMetrics = null
   }
   return {
     apply(event) {
       switch (event.kind) {
         case 'planned':
-          if (event.run.id !== runId) {
-            metrics.clear()
-            metrics.set('run_info', { run: event.run.id, experiment: event.run.experiment }, 1)
-            metrics.set('run_started_timestamp_seconds', {}, event.atMs / 1000)
-            for (const outcome of OUTCOMES) metrics.add('trials_ended_total', { outcome }, 0)
-            setPhase(metrics, null)
-          }
+          if (event.run.id !== runId) beginRun(metrics, event)
           runId = event.run.id
           // A plan can shrink in a run, when rates are left out.
           metrics.set('run_time_left_seconds', {}, event.seconds)
           metrics.set('rounds', {}, event.trials === null ? null : event.rounds)
           return metrics.set('trials_planned', {}, event.trials)
         case 'trial-started':
-          stop()
-          running = followTrial(metrics, event.trial)
+          clearTrial()
+          trialMetrics = createTrialMetrics(metrics, event.trial)
           metrics.set('round', {}, event.trial.round)
           return metrics.set('run_time_left_seconds', {}, event.secondsLeft)
         case 'phase':
           return setPhase(metrics, event.phase)
         case 'sampled':
-          return running?.sample(event)
+          return trialMetrics?.sample(event)
         case 'counted':
-          return running?.count(event)
+          return trialMetrics?.count(event)
         case 'trial-ended':
-          running?.end(event.record)
-          stop()
+          trialMetrics?.end(event.record)
+          clearTrial()
           metrics.add('trials_ended_total', { outcome: event.record.outcome }, 1)
           return setQuantities(metrics, event.record)
         case 'ended':
-          stop()
+          clearTrial()
           setPhase(metrics, null)
           return metrics.set('run_time_left_seconds', {}, null)
       }
@@ -98,6 +92,19 @@ export function createMetrics() {
     text: () => registry.metrics(),
     contentType: registry.contentType,
   }
+}
+
+/**
+ * Removes the gauges of the run before, and sets those of a new one.
+ * @param {Metrics} metrics
+ * @param {Extract<RunEvent, { kind: 'planned' }>} event
+ */
+function beginRun(metrics, { run, atMs }) {
+  metrics.clear()
+  metrics.set('run_info', { run: run.id, experiment: run.experiment }, 1)
+  metrics.set('run_started_timestamp_seconds', {}, atMs / 1000)
+  for (const outcome of OUTCOMES) metrics.add('trials_ended_total', { outcome }, 0)
+  setPhase(metrics, null)
 }
 
 /**
@@ -110,23 +117,24 @@ function setPhase(metrics, phase) {
 }
 
 /**
- * Creates the functions that put the samples, counts and record of a trial into the metrics.
+ * Creates the functions that put the samples, counts and record of a trial into the metrics. A trial with a load begins with 0
+ * requests.
  * @param {Metrics} metrics
  * @param {Trial} trial
  * @returns count: sets the requests so far; sample: adds a sample; end: adds the record
  */
-function followTrial(metrics, { arm }) {
+function createTrialMetrics(metrics, { arm }) {
   const labels = createLabels(arm)
-  /** Labels are made once a service, as samples come often. @type {Map<string, ReturnType<typeof followSidecar>>} */
+  /** By service: labels are made once, as samples come often. @type {Map<string, ReturnType<typeof createSidecarMetrics>>} */
   const sidecars = new Map()
-  const addRequests = metrics.follow('requests_total', labels, 0)
-  const addFailed = metrics.follow('requests_failed_total', labels, 0)
+  const updateRequests = metrics.createUpdater('requests_total', labels, 0)
+  const updateFailed = metrics.createUpdater('requests_failed_total', labels, 0)
   let isCounted = false
   /** @param {{ requests: number, failed: number }} counted since the trial's generator started */
   const count = ({ requests, failed }) => {
     isCounted ||= requests > 0
-    addRequests(requests)
-    addFailed(failed)
+    updateRequests(requests)
+    updateFailed(failed)
   }
   if (arm.load.kind !== 'idle') count({ requests: 0, failed: 0 })
   return {
@@ -136,8 +144,9 @@ function followTrial(metrics, { arm }) {
       for (const [i, spec] of specs.entries()) {
         if (spec.role !== 'sidecar' || !readings[i]) continue
         const { service } = spec
-        if (!sidecars.has(service)) sidecars.set(service, followSidecar(metrics, { ...labels, service }, spec))
-        sidecars.get(service)?.(readings[i])
+        const update = sidecars.get(service) ?? createSidecarMetrics(metrics, { ...labels, service }, spec)
+        sidecars.set(service, update)
+        update(readings[i])
       }
     },
     /**
@@ -151,21 +160,22 @@ function followTrial(metrics, { arm }) {
 }
 
 /**
- * Creates the function that puts readings of a sidecar into the metrics. Its counters add what is used after the first reading.
+ * Sets the CPU limit of a sidecar, and creates the function that puts its readings into the metrics. Counters rise by the use after
+ * the first reading.
  * @param {Metrics} metrics
  * @param {Labels} labels
  * @param {ProcessSpec} spec
  * @returns {(reading: Reading) => void}
  */
-function followSidecar(metrics, labels, { cpuLimitCores }) {
+function createSidecarMetrics(metrics, labels, { cpuLimitCores }) {
   metrics.set('sidecar_cap_cores', labels, cpuLimitCores)
-  const addCpu = metrics.follow('sidecar_cpu_seconds_total', labels, Infinity)
-  const addPeriods = metrics.follow('sidecar_periods_total', labels, Infinity)
-  const addThrottled = metrics.follow('sidecar_throttled_periods_total', labels, Infinity)
+  const updateCpu = metrics.createUpdater('sidecar_cpu_seconds_total', labels, Infinity)
+  const updatePeriods = metrics.createUpdater('sidecar_periods_total', labels, Infinity)
+  const updateThrottled = metrics.createUpdater('sidecar_throttled_periods_total', labels, Infinity)
   return (/** @type {Reading} */ { cpuSeconds, periods, throttledPeriods, anonBytes, workingSetBytes }) => {
-    addCpu(cpuSeconds)
-    addPeriods(periods)
-    addThrottled(throttledPeriods)
+    updateCpu(cpuSeconds)
+    updatePeriods(periods)
+    updateThrottled(throttledPeriods)
     // A value that could not be read leaves the gauge as it is.
     if (Number.isFinite(anonBytes)) metrics.set('sidecar_memory_anonymous_bytes', labels, anonBytes)
     if (Number.isFinite(workingSetBytes)) metrics.set('sidecar_memory_working_set_bytes', labels, workingSetBytes)
@@ -173,8 +183,8 @@ function followSidecar(metrics, labels, { cpuLimitCores }) {
 }
 
 /**
- * Sets the gauges of an arm to the quantities of its last trial. A gauge without a value is removed, and an idle trial sets
- * none.
+ * Sets the gauges of an arm to the quantities of its last trial. The gauge of a quantity without a value is removed; an idle trial
+ * changes none.
  * @param {Metrics} metrics
  * @param {TrialRecord} record
  */
@@ -186,8 +196,8 @@ function setQuantities(metrics, record) {
     if (!row.metric) continue
     const { name, scale = 1, percentile } = row.metric
     const value = measureRound(row, [record])
-    const withPercentile = percentile ? { ...labels, loop: arm.load.kind, percentile } : labels
-    metrics.set(name, withPercentile, value === null ? null : value / scale)
+    const rowLabels = percentile ? { ...labels, loop: arm.load.kind, percentile } : labels
+    metrics.set(name, rowLabels, value === null ? null : value / scale)
   }
 }
 

@@ -1,26 +1,29 @@
 import { drawOverTime } from '/charts/over-time.js'
 import { drawRounds } from '/charts/rounds.js'
-import { withPalette } from '/charts/style.js'
+import { applyTheme } from '/charts/style.js'
 import { findElement, setText } from './page-elements.js'
 import { SIDECARS_SHOWN } from './words.js'
 
-/** The charts of the page. Runs in browsers. @import { Chart } from '../report/charts/style.js' */
-/** @import { SidecarSeries } from '../judge/sidecars.js' */
+/**
+ * The charts of the page. Runs in browsers.
+ * @import { Chart } from '../report/charts/style.js'
+ * @import { SidecarSeries } from '../judge/sidecars.js'
+ */
 
 // Drawing more often takes CPU, and the browser may run on the machine that is measured.
 const PERIOD_MS = 500
-// `createColours` gives this index to arms without sidecars, whose CPU per request is none of a sidecar.
+// `createColourChooser` gives this index to arms without sidecars, whose CPU per request is none of a sidecar.
 const COLOUR_WITHOUT_SIDECARS = 0
 
 /**
  * Creates the charts. Each draws itself at most twice a second, if it has changed and the page is visible.
  * @returns drawSeries: draws the sidecars of a trial; clearSeries: hides that chart; drawAllRounds: draws the rounds of all
- *   arms
+ *   arms; the change is drawn within PERIOD_MS
  */
 export function createCharts() {
-  const overTime = createPanel('over-time')
-  const throughput = createPanel('throughput')
-  const cpuPerRequest = createPanel('cpu-per-request')
+  const setOverTime = createPanel('over-time')
+  const setThroughput = createPanel('throughput')
+  const setCpuPerRequest = createPanel('cpu-per-request')
   return {
     /**
      * Draws the series of the first SIDECARS_SHOWN sidecars of a trial. Without any point yet, the previous chart stays.
@@ -32,9 +35,9 @@ export function createCharts() {
       const drawnSeries = series.slice(0, SIDECARS_SHOWN)
       const sidecarsNote =
         series.length > drawnSeries.length ? `, the first ${drawnSeries.length} of ${series.length} sidecars` : ''
-      overTime(() => drawOverTime({ title: `CPU and memory of ${trial}${sidecarsNote}`, sidecars: drawnSeries }))
+      setOverTime(() => drawOverTime({ title: `CPU and memory of ${trial}${sidecarsNote}`, sidecars: drawnSeries }))
     },
-    clearSeries: () => overTime(null),
+    clearSeries: () => setOverTime(null),
     /**
      * Draws every round of every arm, and the CPU per request of the arms with sidecars. A chart without rows is hidden.
      * @param {import('./results.js').LiveRow[]} rows
@@ -44,27 +47,33 @@ export function createCharts() {
       const cpuRows = rows
         .filter(row => row.colour !== COLOUR_WITHOUT_SIDECARS)
         .map(row => ({ ...row, quantity: row.cpuPerRequest }))
-      const draw = (
-        /** @type {string} */ title,
-        /** @type {string} */ unit,
-        /** @type {typeof throughputRows} */ drawn,
-      ) => (drawn.length === 0 ? null : () => drawRounds({ title, unit, digits: 0, rows: drawn }))
-      throughput(draw('Requests/s, round by round', 'requests/s', throughputRows))
-      cpuPerRequest(draw('CPU per request, round by round', 'µs', cpuRows))
+      setThroughput(
+        createRoundsChart({ title: 'Requests/s, round by round', unit: 'requests/s', rows: throughputRows }),
+      )
+      setCpuPerRequest(createRoundsChart({ title: 'CPU per request, round by round', unit: 'µs', rows: cpuRows }))
     },
   }
 }
 
 /**
- * Creates a figure.
- * @param {string} id of the element in page.html
+ * Creates a function that draws rounds.
+ * @param {Omit<Parameters<typeof drawRounds>[0], 'digits'>} options
+ * @returns {(() => Chart) | null} null: there are no rows
+ */
+function createRoundsChart(options) {
+  return options.rows.length === 0 ? null : () => drawRounds({ ...options, digits: 0 })
+}
+
+/**
+ * Creates a panel, which draws its chart at most once in PERIOD_MS, and only while the page is visible.
+ * @param {string} id of the figure in page.html
  * @returns {(next: (() => Chart) | null) => void} sets the chart; null: the figure is hidden
  */
 function createPanel(id) {
   const dark = matchMedia('(prefers-color-scheme: dark)')
   const figure = findElement(id)
   const caption = /** @type {HTMLElement} */ (figure.querySelector('figcaption'))
-  const place = /** @type {HTMLElement} */ (figure.querySelector('[role=img]'))
+  const container = /** @type {HTMLElement} */ (figure.querySelector('[role=img]'))
   /** @type {import('echarts').ECharts | undefined} */
   let instance
   /** @type {(() => Chart) | null} */
@@ -76,11 +85,11 @@ function createPanel(id) {
     if (createChart === null) return
     const { title, description, height, option } = createChart()
     setText(caption, title)
-    place.setAttribute('aria-label', description)
-    place.style.height = `${height}px`
-    instance ??= echarts.init(place, null, { renderer: 'svg' })
-    if (instance.getHeight() !== height || instance.getWidth() !== place.clientWidth) instance.resize()
-    instance.setOption(withPalette(option, dark.matches), true)
+    container.setAttribute('aria-label', description)
+    container.style.height = `${height}px`
+    instance ??= echarts.init(container, null, { renderer: 'svg' })
+    if (instance.getHeight() !== height || instance.getWidth() !== container.clientWidth) instance.resize()
+    instance.setOption(applyTheme(option, dark.matches), true)
   }
   setInterval(() => {
     if (isChanged && !document.hidden) draw()

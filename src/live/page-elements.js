@@ -1,10 +1,10 @@
-/** The page's elements. They take text, never markup: names and error messages may say anything. Runs in browsers. */
+/** The page's elements. They take text, never markup, since names and error messages may contain any. Runs in browsers. */
 
 /**
  * Finds an element by its id.
  * @param {string} id
  * @returns {HTMLElement}
- * @throws {Error} when page.html lacks it
+ * @throws {Error} if page.html lacks it
  */
 export function findElement(id) {
   const element = document.getElementById(id)

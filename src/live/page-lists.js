@@ -7,7 +7,10 @@ import { renderCpuUse, renderMemoryUse, renderNumber, renderThrottling } from '.
  * @import { LiveResult, LiveRow } from './results.js'
  */
 
-/** The headings, with the text of a trial and the label of its arm below each. @type {[string, (result: LiveResult, label: string) => string][]} */
+/**
+ * The columns of the table of trials: each a heading, and a function that renders the text of a trial, from the label of its arm, too.
+ * @type {[string, (result: LiveResult, label: string) => string][]}
+ */
 const COLUMNS = [
   ['trial', ({ id }) => id],
   ['arm', (_, label) => label],
@@ -18,16 +21,17 @@ const COLUMNS = [
   ['p99 ms', ({ p99Ms }) => renderNumber(p99Ms, 1)],
   ['reason', ({ reason }) => reason ?? ''],
 ]
-const NUMBERS = ['requests/s', 'µs/request', 'p99 ms']
+const NUMBER_COLUMNS = ['requests/s', 'µs/request', 'p99 ms']
 
 /**
- * Creates the list of sidecars in the elements `sidecars-section` and `sidecars` of the page, which must be there.
+ * Creates the list of sidecars in the element `sidecars` of the page.
  * @returns {{ update: (sidecars: SidecarNow[]) => void }} update: draws the list again
+ * @throws {Error} if page.html lacks an element of it
  */
 export function createSidecarList() {
   const section = findElement('sidecars-section')
   const list = findElement('sidecars')
-  let shownKey = ''
+  let drawnKey = ''
   return {
     /**
      * Updates the list of sidecars. Elements are made anew only if services or limits differ.
@@ -36,9 +40,9 @@ export function createSidecarList() {
     update(sidecars) {
       section.hidden = sidecars.length === 0
       const listKey = JSON.stringify(sidecars.map(({ service, cpuLimitCores }) => [service, cpuLimitCores]))
-      if (listKey !== shownKey) list.replaceChildren(...sidecars.map(createItem))
-      shownKey = listKey
-      for (const [i, sidecar] of sidecars.entries()) updateItem(list.children[i], sidecar)
+      if (listKey !== drawnKey) list.replaceChildren(...sidecars.map(createSidecarItem))
+      drawnKey = listKey
+      for (const [i, sidecar] of sidecars.entries()) updateSidecarItem(list.children[i], sidecar)
     },
   }
 }
@@ -48,7 +52,7 @@ export function createSidecarList() {
  * @param {SidecarNow} sidecar
  * @returns {HTMLElement}
  */
-function createItem({ service, cpuLimitCores }) {
+function createSidecarItem({ service, cpuLimitCores }) {
   const name = createElement('span', { text: service, attributes: { class: 'name' } })
   const words = createElement('span', { attributes: { class: 'words' } })
   if (cpuLimitCores === null) return createElement('li', { children: [name, words] })
@@ -59,11 +63,11 @@ function createItem({ service, cpuLimitCores }) {
 }
 
 /**
- * Updates the numbers of a sidecar's item.
+ * Updates the numbers of a sidecar's item, and its meter if it has one.
  * @param {Element} item
  * @param {SidecarNow} sidecar
  */
-function updateItem(item, sidecar) {
+function updateSidecarItem(item, sidecar) {
   const words = [renderCpuUse(sidecar), renderThrottling(sidecar), renderMemoryUse(sidecar)].filter(Boolean).join(', ')
   setText(/** @type {Element} */ (item.querySelector('.words')), words)
   item.classList.toggle('is-throttled', sidecar.isThrottled === true)
@@ -74,8 +78,9 @@ function updateItem(item, sidecar) {
 }
 
 /**
- * Creates the table of ended trials.
- * @returns {{ update: (results: LiveResult[], rows: LiveRow[]) => void }} update: shows results
+ * Creates the table of ended trials, with its headings.
+ * @returns {{ update: (results: LiveResult[], rows: LiveRow[]) => void }} update: draws the rows again
+ * @throws {Error} if page.html lacks an element of it
  */
 export function createTrialTable() {
   const section = findElement('trials-section')
@@ -93,24 +98,24 @@ export function createTrialTable() {
     update(results, rows) {
       section.hidden = results.length === 0
       const labels = new Map(rows.map(({ armId, label }) => [armId, label]))
-      const listed = results.map(result => {
+      const tableRows = results.map(result => {
         const label = labels.get(result.arm) ?? [result.name, result.what].filter(Boolean).join(', ')
-        const cells = COLUMNS.map(([name, say]) => createCell('td', { name, text: say(result, label) }))
+        const cells = COLUMNS.map(([name, render]) => createCell('td', { name, text: render(result, label) }))
         return createElement('tr', { attributes: { role: 'row', class: result.outcome }, children: cells })
       })
-      body.replaceChildren(...listed.reverse())
+      body.replaceChildren(...tableRows.reverse())
     },
   }
 }
 
 /**
- * Creates a cell. The name of the column is an attribute that the style shows on narrow screens.
+ * Creates a cell. The name of its column is an attribute, too, which the style sheet displays on narrow screens.
  * @param {'td' | 'th'} tag
  * @param {{ name: string, text: string }} cell
  * @returns {HTMLElement}
  */
 function createCell(tag, { name, text }) {
   const role = tag === 'th' ? 'columnheader' : 'cell'
-  const kind = NUMBERS.includes(name) ? 'number' : 'word'
-  return createElement(tag, { text, attributes: { role, class: kind, 'data-name': name } })
+  const style = NUMBER_COLUMNS.includes(name) ? 'number' : 'word'
+  return createElement(tag, { text, attributes: { role, class: style, 'data-name': name } })
 }

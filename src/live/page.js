@@ -3,17 +3,17 @@ import { createCharts } from './page-charts.js'
 import { findElement, setText } from './page-elements.js'
 import { createSidecarList, createTrialTable } from './page-lists.js'
 import {
-  renderArm,
-  renderEnded,
+  renderArmAxes,
+  renderEndedCount,
   renderNumber,
-  renderPlace,
+  renderPartPlace,
+  renderPartValues,
   renderTimeLeft,
   renderTrialPlace,
-  renderValues,
 } from './words.js'
 
 /**
- * The page of a run: keeps the server-sent events that stream.js defines, and shows them. Runs in browsers.
+ * The page of a run: draws the server-sent events that stream.js defines. Runs in browsers.
  * @import { LiveResult, LiveRow } from './results.js'
  * @import { SidecarSeries } from '../judge/sidecars.js'
  */
@@ -28,41 +28,41 @@ let series = []
 /** @type {LiveResult[]} */
 let results = []
 /** The time left at a moment of performance.now(); null: not known. @type {{ seconds: number, sinceMs: number } | null} */
-let left = null
+let timeLeft = null
 
 findElement('live').hidden = false
 followEvents()
 setInterval(updateTimeLeft, 1000)
 
-/** Shows the events of the server until the run ends. The browser reconnects by itself unless it closed the source. */
+/** Updates the page by the events of the server until the run ends. The browser reconnects by itself unless it closed the source. */
 function followEvents() {
   const source = new EventSource('/events')
-  const handleEvent = (/** @type {string} */ name, /** @type {(event: any) => void} */ handle) =>
+  const addHandler = (/** @type {string} */ name, /** @type {(event: any) => void} */ handle) =>
     source.addEventListener(name, event => handle(JSON.parse(event.data)))
   source.addEventListener('open', () => setTextById('connection', ''))
   source.addEventListener('error', () => {
     const isOver = source.readyState === EventSource.CLOSED
     setTextById('connection', isOver ? 'connection lost: load the page again' : 'connection lost, trying again')
   })
-  handleEvent('reset', event => {
+  addHandler('reset', event => {
     results = event.results
     series = event.series
     charts.clearSeries()
     updateFromSnapshot(event.snapshot)
     updateTrials(event.rows)
   })
-  handleEvent('new-trial', () => {
+  addHandler('new-trial', () => {
     series = []
   })
-  handleEvent('state', ({ snapshot, points }) => {
+  addHandler('state', ({ snapshot, points }) => {
     addPoints(points)
     updateFromSnapshot(snapshot)
   })
-  handleEvent('trial', ({ result, rows }) => {
+  addHandler('trial', ({ result, rows }) => {
     results.push(result)
     updateTrials(rows)
   })
-  handleEvent('end', ({ snapshot }) => {
+  addHandler('end', ({ snapshot }) => {
     source.close()
     updateFromSnapshot(snapshot)
     setTextById('connection', 'the run has ended: nothing more will come')
@@ -70,7 +70,7 @@ function followEvents() {
 }
 
 /**
- * Adds points to the series, which are thinned as the server thins its own.
+ * Adds points to the series of their sidecars, which are thinned as the server thins its own. A sidecar without a series gets one.
  * @param {SidecarSeries[]} points new ones, by sidecar
  */
 function addPoints(points) {
@@ -94,13 +94,13 @@ function updateFromSnapshot(snapshot) {
   const { runId, experiment, question, phase, progress, done, trials, arm, outcomes, ending } = snapshot
   const trial = renderTrialPlace(snapshot)
   const status = phase ?? ending?.outcome
-  const arms = arm === null ? null : [arm.name, renderArm(arm)].filter(Boolean).join(', ')
+  const armText = arm === null ? null : [arm.name, renderArmAxes(arm)].filter(Boolean).join(', ')
   setTextById('experiment', experiment ?? 'sidecar-bench')
   setTextById('question', question)
   setTextById('run', runId === null ? null : `run ${runId}`)
   setTextById('phase', status ?? 'between trials')
-  setTextById('arm', arms)
-  setTextById('so-far', snapshot.parts.map(part => `${renderPlace(part)}: ${renderValues(part)}.`).join(' '))
+  setTextById('arm', armText)
+  setTextById('so-far', snapshot.parts.map(part => `${renderPartPlace(part)}: ${renderPartValues(part)}.`).join(' '))
   setTextById('progress', [progress, trial].filter(Boolean).join(', ') || '–')
   setTextById('rate', renderNumber(snapshot.ratePerSecond))
   setTextById('failed', `${renderNumber(snapshot.failed)} in this trial, ${snapshot.failedInAll} in all`)
@@ -110,12 +110,12 @@ function updateFromSnapshot(snapshot) {
   progressBar.hidden = trials === null
   progressBar.max = Math.max(1, trials ?? 1)
   progressBar.value = Math.min(done, progressBar.max)
-  progressBar.setAttribute('aria-valuetext', renderEnded({ done, trials }))
+  progressBar.setAttribute('aria-valuetext', renderEndedCount({ done, trials }))
 
-  left = snapshot.secondsLeft === null ? null : { seconds: snapshot.secondsLeft, sinceMs: performance.now() }
+  timeLeft = snapshot.secondsLeft === null ? null : { seconds: snapshot.secondsLeft, sinceMs: performance.now() }
   updateTimeLeft()
   sidecarList.update(snapshot.sidecars)
-  charts.drawSeries(series, [trial, arms].filter(Boolean).join(', '))
+  charts.drawSeries(series, [trial, armText].filter(Boolean).join(', '))
 }
 
 /**
@@ -127,9 +127,9 @@ function updateTrials(rows) {
   trialTable.update(results, rows)
 }
 
-/** Updates the time left. A cluster sends no event during a window, so the page counts the time down by itself. */
+/** Updates the text of the time left. A cluster sends no event during a window, so the page counts the time down by itself. */
 function updateTimeLeft() {
-  const seconds = left && Math.max(0, left.seconds - (performance.now() - left.sinceMs) / 1000)
+  const seconds = timeLeft && Math.max(0, timeLeft.seconds - (performance.now() - timeLeft.sinceMs) / 1000)
   setTextById('left', renderTimeLeft(seconds) ?? '–')
 }
 

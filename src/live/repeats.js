@@ -1,4 +1,4 @@
-import { listPairs, pairUp } from '../analysis/compare.js'
+import { listPairs, pairTrials } from '../analysis/compare.js'
 import { formatValue, listComparedQuantities, measureRound, QUANTITIES } from '../judge/quantities.js'
 import { countGoodUses, listCountedTrials } from '../judge/record/measures.js'
 import { findRecordPart } from '../kinds/parts.js'
@@ -22,8 +22,8 @@ import { listVariedAxes, renderArmLabel, renderArmName, renderAxes } from '../mo
  */
 
 /**
- * Trials by the arm's id, then by round: the first round is at 0.
- * @typedef {Map<string, KeptTrial[][]>} Kept
+ * Trials by the arm's id, then by round: the first round is at 0, and one without trials may be missing.
+ * @typedef {Map<string, KeptTrial[][]>} KeptTrials
  */
 
 /**
@@ -35,8 +35,8 @@ import { listVariedAxes, renderArmLabel, renderArmName, renderAxes } from '../mo
 
 /**
  * @typedef {object} RatioSoFar
- * @property {string} a
- * @property {string} b
+ * @property {string} a the name of the first arm
+ * @property {string} b that of the second
  * @property {string} words the predicate of `a`, in which the share replaces `%`: `uses % less CPU per request`
  * @property {number} median of `a` over `b`, repeat by repeat
  * @property {number | null} low null: too few repeats for an interval
@@ -62,7 +62,7 @@ import { listVariedAxes, renderArmLabel, renderArmName, renderAxes } from '../mo
  *   lists the parts
  */
 export function createRepeats() {
-  /** @type {Kept} */
+  /** @type {KeptTrials} */
   let kept = new Map()
   /** @type {Arm[]} */
   let arms = []
@@ -89,19 +89,11 @@ export function createRepeats() {
      * @param {TrialRecord} record
      */
     add(record) {
-      const { round, interleaving, isExclusive, arm } = record.trial
-      const measure = (/** @type {QuantityRow | undefined} */ row) => (row ? measureRound(row, [record]) : null)
-      // A kind with a part of its own in the record has other quantities: each of its trials has a line.
-      const hasPart = findRecordPart(record) !== undefined
+      const { round, arm } = record.trial
       const rounds = kept.get(arm.id) ?? []
       kept.set(arm.id, rounds)
       rounds[round - 1] ??= []
-      rounds[round - 1].push({
-        trial: { interleaving, isExclusive },
-        goodUses: countGoodUses(record),
-        cost: hasPart ? null : measure(findComparedQuantity(arm)),
-        ratePerSecond: hasPart || arm.load.kind !== 'closed' ? null : measure(QUANTITIES.throughput),
-      })
+      rounds[round - 1].push(createKeptTrial(record))
     },
     /**
      * Computes the values of a part after one of its repeats has ended.
@@ -113,12 +105,12 @@ export function createRepeats() {
       const previousPart = parts.get(key)
       parts.set(key, {
         arms: ids,
-        conditions: renderSharedCap(partArms),
+        conditions: renderSharedLimit(partArms),
         repeat: round,
         repeats: rounds,
         isMost,
         rows: summariseArms(partArms, { kept, rounds: round }),
-        ratios: summarisePairs(partArms, { kept, rounds: round, contrasts, before: previousPart?.ratios ?? [] }),
+        ratios: summarisePairs(partArms, { kept, rounds: round, contrasts, previous: previousPart?.ratios ?? [] }),
       })
     },
     /**
@@ -126,6 +118,24 @@ export function createRepeats() {
      * @returns {PartSoFar[]}
      */
     list: () => [...parts.values()],
+  }
+}
+
+/**
+ * Creates the kept part of a record.
+ * @param {TrialRecord} record
+ * @returns {KeptTrial}
+ */
+function createKeptTrial(record) {
+  const { interleaving, isExclusive, arm } = record.trial
+  const measure = (/** @type {QuantityRow | undefined} */ row) => (row ? measureRound(row, [record]) : null)
+  // A kind with a part of its own in the record has other quantities: each of its trials has a line.
+  const hasPart = findRecordPart(record) !== undefined
+  return {
+    trial: { interleaving, isExclusive },
+    goodUses: countGoodUses(record),
+    cost: hasPart ? null : measure(findComparedQuantity(arm)),
+    ratePerSecond: hasPart || arm.load.kind !== 'closed' ? null : measure(QUANTITIES.throughput),
   }
 }
 
@@ -139,78 +149,94 @@ function findComparedQuantity(arm) {
 }
 
 /**
- * Renders the CPU limit that all arms with a limit share.
+ * Renders the CPU limit that all arms with a limit share: `at 1 CPU each`.
  * @param {Arm[]} arms of one part
  * @returns {string} empty: they have several limits, or none
  */
-function renderSharedCap(arms) {
-  const caps = new Set(arms.flatMap(({ cpuLimitCores }) => cpuLimitCores ?? []))
-  return caps.size === 1 ? `at ${[...caps][0]} CPU each` : ''
+function renderSharedLimit(arms) {
+  const limits = new Set(arms.flatMap(({ cpuLimitCores }) => cpuLimitCores ?? []))
+  return limits.size === 1 ? `at ${[...limits][0]} CPU each` : ''
 }
 
 /**
  * Computes the medians of each arm over the rounds so far.
  * @param {Arm[]} arms
- * @param {{ kept: Kept, rounds: number }} options rounds: how many have ended
+ * @param {{ kept: KeptTrials, rounds: number }} options rounds: how many have ended
  * @returns {ValueRow[]} in the order of the arms
  */
 function summariseArms(arms, { kept, rounds }) {
-  const varied = listVariedAxes(arms)
+  const variedAxes = listVariedAxes(arms)
   return arms.map(arm => {
     const byRound = splitByRound(kept, { armId: arm.id, rounds })
-    const summarise = (/** @type {'cost' | 'ratePerSecond'} */ name) =>
+    const computeMedian = (/** @type {'cost' | 'ratePerSecond'} */ name) =>
       summariseSequence(byRound.map(trials => findCountedValue(trials, trial => trial[name]))).median
-    const [cost, ratePerSecond] = [summarise('cost'), summarise('ratePerSecond')]
+    const [cost, ratePerSecond] = [computeMedian('cost'), computeMedian('ratePerSecond')]
     const row = findComparedQuantity(arm)
     const texts = [
-      cost === null || !row ? [] : [`${formatValue(row, cost)} ${row.unit}`],
-      ratePerSecond === null ? [] : [`${formatValue(QUANTITIES.throughput, ratePerSecond)} requests/s`],
-    ].flat()
-    return { label: renderArmLabel(arm, varied), cost, text: texts.join(' at ') || '–' }
+      ...(cost === null || !row ? [] : [`${formatValue(row, cost)} ${row.unit}`]),
+      ...(ratePerSecond === null ? [] : [`${formatValue(QUANTITIES.throughput, ratePerSecond)} requests/s`]),
+    ]
+    return { label: renderArmLabel(arm, variedAxes), cost, text: texts.join(' at ') || '–' }
   })
 }
 
 /**
  * Computes the ratios of each plane to the first one under the same conditions, and of a plane to itself by contrasts.
  * @param {Arm[]} arms of one part
- * @param {{ kept: Kept, rounds: number, contrasts: AxisName[], before: RatioSoFar[] }} options before: the ratios after the
- *   last repeat
+ * @param {{ kept: KeptTrials, rounds: number, contrasts: AxisName[], previous: RatioSoFar[] }} options previous: the ratios
+ *   after the repeat before
  * @returns {RatioSoFar[]} without the pairs that have no ratio yet
  */
-function summarisePairs(arms, { kept, rounds, contrasts, before }) {
+function summarisePairs(arms, { kept, rounds, contrasts, previous }) {
   const pairs = listPairs({ arms, contrasts })
   const secondArms = new Set(pairs.flatMap(({ b, contrast }) => (contrast === null ? [b] : [])))
-  const varied = listVariedAxes(arms)
+  const variedAxes = listVariedAxes(arms)
   return pairs
     .filter(({ a, contrast }) => contrast !== null || !secondArms.has(a))
     .flatMap(({ a, b, contrast }) => {
-      const [ofA, ofB] = [a, b].map(({ id: armId }) => splitByRound(kept, { armId, rounds }))
-      const values = ofA.map((trials, i) => {
-        const ratios = pairUp(trials, ofB[i]).map(([x, y]) =>
-          divideOrNull(findCountedValue(x, readCost), findCountedValue(y, readCost)),
-        )
-        return ratios.find(ratio => ratio !== null) ?? null
-      })
-      const present = values.filter(value => value !== null)
       const compared = findComparedQuantity(a)?.compared
-      if (present.length === 0 || !compared) return []
+      const summary = summariseRatio(listRoundRatios(kept, { a, b, rounds }))
+      if (summary === null || !compared) return []
       const renderSide = (/** @type {Arm} */ arm) =>
-        contrast === null ? renderArmLabel(arm, varied) : `${renderArmName(arm)} with ${renderAxes(arm, [contrast])}`
-      const [nameOfA, nameOfB] = [renderSide(a), renderSide(b)]
-      const { low, high } = summariseSequence(values)
-      const median = computeMedianRatio(present)
-      const previousRatio = before.find(ratio => ratio.a === nameOfA && ratio.b === nameOfB)
+        contrast === null
+          ? renderArmLabel(arm, variedAxes)
+          : `${renderArmName(arm)} with ${renderAxes(arm, [contrast])}`
+      const names = { a: renderSide(a), b: renderSide(b) }
+      const previousRatio = previous.find(ratio => ratio.a === names.a && ratio.b === names.b)
       return {
-        a: nameOfA,
-        b: nameOfB,
-        words: median < 1 ? compared.less : compared.more,
-        median,
-        low,
-        high,
-        repeats: present.length,
-        isNarrower: computeWidth({ low, high }) < computeWidth(previousRatio ?? { low: null, high: null }),
+        ...names,
+        words: summary.median < 1 ? compared.less : compared.more,
+        ...summary,
+        isNarrower: computeWidth(summary) < computeWidth(previousRatio ?? { low: null, high: null }),
       }
     })
+}
+
+/**
+ * Lists the ratio of the cost of one arm to that of another, round by round.
+ * @param {KeptTrials} kept
+ * @param {{ a: Arm, b: Arm, rounds: number }} options
+ * @returns {(number | null)[]} of `a` to `b`; null: the round has none
+ */
+function listRoundRatios(kept, { a, b, rounds }) {
+  const [trialsOfA, trialsOfB] = [a, b].map(({ id: armId }) => splitByRound(kept, { armId, rounds }))
+  return trialsOfA.map((trials, i) => {
+    const pairs = pairTrials(trials, trialsOfB[i])
+    const ratios = pairs.map(([x, y]) => divideOrNull(findCountedCost(x), findCountedCost(y)))
+    return ratios.find(ratio => ratio !== null) ?? null
+  })
+}
+
+/**
+ * Summarises the ratios of the rounds so far.
+ * @param {(number | null)[]} ratios by round
+ * @returns {Pick<RatioSoFar, 'median' | 'low' | 'high' | 'repeats'> | null} null: no round has a ratio
+ */
+function summariseRatio(ratios) {
+  const present = ratios.filter(ratio => ratio !== null)
+  if (present.length === 0) return null
+  const { low, high } = summariseSequence(ratios)
+  return { median: computeMedianRatio(present), low, high, repeats: present.length }
 }
 
 /**
@@ -224,7 +250,7 @@ function computeWidth({ low, high }) {
 
 /**
  * Splits the trials of an arm by round.
- * @param {Kept} kept
+ * @param {KeptTrials} kept
  * @param {{ armId: string, rounds: number }} options
  * @returns {KeptTrial[][]} from the first round on; []: the round has no trials
  */
@@ -246,11 +272,11 @@ export function findCountedValue(trials, read) {
 }
 
 /**
- * Reads the cost of a trial.
- * @param {KeptTrial} trial
- * @returns {number | null} null: not measured, or spoiled
+ * Finds the cost of a round, as `findCountedValue`.
+ * @param {KeptTrial[]} trials of one arm and round
+ * @returns {number | null} null: no trial has one
  */
-const readCost = ({ cost }) => cost
+const findCountedCost = trials => findCountedValue(trials, ({ cost }) => cost)
 
 /**
  * Divides a by b.

@@ -2,25 +2,25 @@ import { measureRound, QUANTITIES } from '../judge/quantities.js'
 import { finiteOrNull } from '../judge/record/compute-window.js'
 import { countGoodUses } from '../judge/record/measures.js'
 import { summariseSequence } from '../lib/stats.js'
-import { listVariedAxes, renderArmLabel, renderArmName, renderVaried } from '../model/arms.js'
-import { createColours } from '../report/charts.js'
+import { listVariedAxes, renderArmLabel, renderArmName, renderVariedAxes } from '../model/arms.js'
+import { createColourChooser } from '../report/charts/colours.js'
 import { findCountedValue } from './repeats.js'
 
 /**
  * The results of a run's trials so far, and the names of its arms. Pure.
- * @import { Arm, BoundBy, Quantity, TrialRecord } from '../model/types.ts'
+ * @import { Arm, AxisName, BoundBy, Quantity, TrialRecord } from '../model/types.ts'
  */
 /**
- * A trial that ended; null: not measured, or none.
+ * A trial that ended. A number is null if it was not measured.
  * @typedef {object} LiveResult
  * @property {string} id
  * @property {number} round
  * @property {string} arm its id
  * @property {string} name of its plane
- * @property {string} what the arm's values on the axes that vary
+ * @property {string} what the arm's values on the axes that vary; empty: none vary
  * @property {TrialRecord['outcome']} outcome
- * @property {BoundBy | null} boundBy
- * @property {string | null} reason the first of the record's
+ * @property {BoundBy | null} boundBy null: it is not known
+ * @property {string | null} reason the first of the record's; null: it has none
  * @property {number | null} ratePerSecond
  * @property {number | null} cpuPerRequestMicros
  * @property {number | null} p99Ms
@@ -41,26 +41,30 @@ const DRAWN = /** @type {const} */ (['throughput', 'cpuPerRequest'])
 /**
  * The kept part of a record: a run has thousands of records, each with every thread of every process.
  * @typedef {Omit<LiveResult, 'arm' | 'name' | 'what'> & { arm: Arm, values: Record<typeof DRAWN[number], number | null>,
- *   trial: Pick<TrialRecord['trial'], 'isExclusive'>, goodUses: number }} Kept goodUses: uses that no gate spoiled; -1: it failed
+ *   trial: Pick<TrialRecord['trial'], 'isExclusive'>, goodUses: number }} KeptResult goodUses: uses that no gate spoiled; -1: it
+ *   failed
  */
 
 /**
  * Creates the list of the results of a run, which its events fill.
- * @returns createArmLabel, isOfPlan, isCounted: read the plan; plan, addTriedArm, add: apply events; countOutcomes, list, rows:
- *   read the results
+ * @returns createArmLabel, isOfPlan, isCounted: read the plan; plan: sets it; addTriedArm: adds an arm of a search; add: adds the
+ *   result of an ended trial; countOutcomes, list, rows: read the results
  */
 export function createResults() {
   /** @type {{ runId: string | null, arms: Arm[], rounds: number, isSearch: boolean }} */
   let plan = { runId: null, arms: [], rounds: 0, isSearch: false }
-  /** @type {Kept[]} */
+  /** @type {KeptResult[]} */
   let results = []
   /** Arms that a search has tried, by id. @type {Map<string, Arm>} */
-  let groups = new Map()
-  let colourFor = createColours()
-  /** @type {ReturnType<typeof listVariedAxes>} */
-  let varied = []
+  let triedArms = new Map()
+  let chooseColour = createColourChooser()
+  /** @type {AxisName[]} */
+  let variedAxes = []
 
-  const createArmLabel = (/** @type {Arm} */ arm) => ({ name: renderArmName(arm), what: renderVaried(arm, varied) })
+  const createArmLabel = (/** @type {Arm} */ arm) => ({
+    name: renderArmName(arm),
+    what: renderVariedAxes(arm, variedAxes),
+  })
   const isOfPlan = (/** @type {Arm} */ arm) => plan.isSearch || plan.arms.some(({ id }) => id === arm.id)
 
   return {
@@ -78,45 +82,25 @@ export function createResults() {
     plan({ run, arms, rounds, trials }) {
       if (run.id !== plan.runId) {
         results = []
-        groups = new Map()
-        colourFor = createColours()
+        triedArms = new Map()
+        chooseColour = createColourChooser()
       }
       plan = { runId: run.id, arms, rounds, isSearch: trials === null }
-      varied = listVariedAxes([...arms, ...groups.values()])
-      for (const arm of arms) colourFor(arm)
+      variedAxes = listVariedAxes([...arms, ...triedArms.values()])
+      // A colour depends on the arms that had one before: the plan's come first.
+      for (const arm of arms) chooseColour(arm)
     },
     /**
      * Adds an arm that a search tries. Other runs have all arms in their plan, so nothing is added.
      * @param {Arm} arm
      */
     addTriedArm(arm) {
-      if (!plan.isSearch || groups.has(arm.id)) return
-      groups.set(arm.id, arm)
-      varied = listVariedAxes([...plan.arms, ...groups.values()])
-      colourFor(arm)
+      if (!plan.isSearch || triedArms.has(arm.id)) return
+      triedArms.set(arm.id, arm)
+      variedAxes = listVariedAxes([...plan.arms, ...triedArms.values()])
+      chooseColour(arm)
     },
-    /**
-     * Adds the result of a trial.
-     * @param {TrialRecord} record
-     */
-    add(record) {
-      const { trial, outcome, boundBy, reasons } = record
-      const measure = (/** @type {string} */ name) => finiteOrNull(QUANTITIES[name].measure({ record }))
-      results.push({
-        id: trial.id,
-        round: trial.round,
-        arm: trial.arm,
-        outcome,
-        boundBy,
-        ratePerSecond: measure('throughput'),
-        cpuPerRequestMicros: measure('cpuPerRequest'),
-        p99Ms: measure('p99'),
-        reason: reasons[0] ?? null,
-        trial: { isExclusive: trial.isExclusive },
-        goodUses: countGoodUses(record),
-        values: mapDrawnQuantities(name => measureRound(QUANTITIES[name], [record])),
-      })
-    },
+    add: (/** @type {TrialRecord} */ record) => void results.push(createKeptResult(record)),
     /**
      * Counts the ended trials by outcome, including those that were measured again.
      * @returns {Record<TrialRecord['outcome'], number>}
@@ -142,25 +126,58 @@ export function createResults() {
      * @returns {LiveRow[]} throughput, cpuPerRequest: the median is null without a value
      */
     rows() {
-      const arms = plan.isSearch
-        ? [...groups.values()].filter(({ id }) => results.some(r => r.arm.id === id))
-        : plan.arms
+      const hasResult = (/** @type {Arm} */ { id }) => results.some(({ arm }) => arm.id === id)
+      const arms = plan.isSearch ? [...triedArms.values()].filter(hasResult) : plan.arms
       const rounds = results.reduce((most, { round }) => Math.max(most, round), plan.rounds)
-      return arms.map(arm => {
-        const armResults = results.filter(r => r.arm.id === arm.id)
-        const byRound = Array.from({ length: rounds }, (_, i) => armResults.filter(({ round }) => round === i + 1))
-        return {
-          armId: arm.id,
-          label: renderArmLabel(arm, varied),
-          colour: colourFor(arm),
-          // A viewer may end any run early: only a confidence sequence keeps its 95 % then.
-          ...mapDrawnQuantities(name =>
-            summariseSequence(byRound.map(trials => findCountedValue(trials, ({ values }) => values[name]))),
-          ),
-        }
-      })
+      return arms.map(arm => ({
+        armId: arm.id,
+        label: renderArmLabel(arm, variedAxes),
+        colour: chooseColour(arm),
+        ...summariseRounds(
+          results.filter(result => result.arm.id === arm.id),
+          rounds,
+        ),
+      }))
     },
   }
+}
+
+/**
+ * Creates the kept part of a record.
+ * @param {TrialRecord} record
+ * @returns {KeptResult}
+ */
+function createKeptResult(record) {
+  const { trial, outcome, boundBy, reasons } = record
+  const measure = (/** @type {string} */ name) => finiteOrNull(QUANTITIES[name].measure({ record }))
+  return {
+    id: trial.id,
+    round: trial.round,
+    arm: trial.arm,
+    outcome,
+    boundBy,
+    ratePerSecond: measure('throughput'),
+    cpuPerRequestMicros: measure('cpuPerRequest'),
+    p99Ms: measure('p99'),
+    reason: reasons[0] ?? null,
+    trial: { isExclusive: trial.isExclusive },
+    goodUses: countGoodUses(record),
+    values: mapDrawnQuantities(name => measureRound(QUANTITIES[name], [record])),
+  }
+}
+
+/**
+ * Summarises the drawn quantities of an arm over its rounds, by confidence sequences: a viewer may end a run at any time, and only
+ * their intervals hold then.
+ * @param {KeptResult[]} results of the arm
+ * @param {number} rounds
+ * @returns {Record<typeof DRAWN[number], Quantity>} the median is null without a value
+ */
+function summariseRounds(results, rounds) {
+  const byRound = Array.from({ length: rounds }, (_, i) => results.filter(({ round }) => round === i + 1))
+  return mapDrawnQuantities(name =>
+    summariseSequence(byRound.map(trials => findCountedValue(trials, ({ values }) => values[name]))),
+  )
 }
 
 /**

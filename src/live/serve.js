@@ -11,28 +11,29 @@ const CONNECTIONS_OF_ADDRESS_MOST = 20
 // A client that has not sent its whole request in this time is broken or hostile.
 const HEAD_MS = 5000
 
-/** Serves on an address that an option names. @import { LiveAddress } from './address.js' */
+/** Serves HTTP on an address that an option names. @import { LiveAddress } from './address.js' */
 
 /**
  * Serves requests whose Host header names this machine, and refuses others with status 421: another site can make its own name
  * lead here (DNS rebinding).
  * @param {LiveAddress} address
  * @param {http.RequestListener} answer answers the requests that are not refused
- * @param {(closed: Promise<unknown>) => Promise<unknown> | void} [finish] is awaited by `close` before it cuts open connections
+ * @param {(closed: Promise<unknown>) => Promise<unknown> | void} [finish] is awaited by `close` before it cuts open connections;
+ *   closed: resolves once all have ended by themselves
  * @returns {Promise<{ url: string, close: () => Promise<void> }>} url: of the root, with a slash at its end
- * @throws {BenchError} when nothing can be served there
+ * @throws {BenchError} if nothing can be served there
  */
 export async function serveRequests(address, answer, finish = () => {}) {
   const timeouts = { headersTimeout: HEAD_MS, requestTimeout: HEAD_MS, connectionsCheckingInterval: 1000 }
   const server = http.createServer(timeouts, (request, response) => {
-    limit.serve(request.socket)
-    if (isHostOfPage(request.headers.host, address)) return answer(request, response)
+    limit.markServed(request.socket)
+    if (isOwnHost(request.headers.host, address)) return answer(request, response)
     response
       .writeHead(421, { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' })
       .end(`nothing is served under this name: use localhost, ${address.host}, or the URL that the run printed\n`)
   })
   server.maxConnections = CONNECTIONS_MOST
-  const limit = limitByAddress(CONNECTIONS_OF_ADDRESS_MOST)
+  const limit = createAddressLimit(CONNECTIONS_OF_ADDRESS_MOST)
   server.on('connection', limit.add)
   try {
     await once(server.listen({ host: address.host, port: address.port }), 'listening')
@@ -43,7 +44,7 @@ export async function serveRequests(address, answer, finish = () => {}) {
   server.on('error', () => {})
   const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
   return {
-    url: `http://${joinAddress({ host: isEverywhere(address) ? os.hostname() : address.host, port })}/`,
+    url: `http://${joinAddress({ host: isAnyAddress(address) ? os.hostname() : address.host, port })}/`,
     async close() {
       const closed = new Promise(resolve => server.close(resolve))
       await finish(closed)
@@ -57,9 +58,9 @@ export async function serveRequests(address, answer, finish = () => {}) {
  * Creates a limit of the connections of each client address, so that no client takes those of others. If an address has too
  * many, its oldest connection without a request is cut; if all have sent one, the newest is.
  * @param {number} connectionsMost of one address
- * @returns add: adds a connection; serve: notes that a connection has sent a request
+ * @returns add: adds a connection; markServed: remembers that a connection has sent a request
  */
-function limitByAddress(connectionsMost) {
+function createAddressLimit(connectionsMost) {
   /** @type {Map<string, Set<import('node:net').Socket>>} */
   const socketsByAddress = new Map()
   const served = new WeakSet()
@@ -74,28 +75,37 @@ function limitByAddress(connectionsMost) {
         if (sockets.size === 0) socketsByAddress.delete(address)
       })
       if (sockets.size <= connectionsMost) return
-      const idle = [...sockets].find(other => other !== socket && !served.has(other)) ?? socket
-      sockets.delete(idle)
-      idle.destroy()
+      const surplus = [...sockets].find(other => other !== socket && !served.has(other)) ?? socket
+      sockets.delete(surplus)
+      surplus.destroy()
     },
     /** @param {import('node:net').Socket} socket that has sent a request */
-    serve: socket => void served.add(socket),
+    markServed: socket => void served.add(socket),
   }
 }
 
 /**
  * Says whether a Host header names this machine. Its port is not checked, as it may be that of a tunnel.
  * @param {string | undefined} header undefined: the request has none
- * @param {LiveAddress} address
+ * @param {LiveAddress} address at which the server listens
  * @returns {boolean}
  */
-function isHostOfPage(header, address) {
+function isOwnHost(header, address) {
   if (!header || !URL.canParse(`http://${header}`)) return false
   const name = new URL(`http://${header}`).hostname.replace(/^\[|\]$/g, '')
-  if (name === 'localhost' || name.endsWith('.localhost') || name === '::1' || name === address.host) return true
-  if (isIP(name) === 4 && name.startsWith('127.')) return true
+  if (isLoopback(name) || name === address.host) return true
   // Any IP address is good: no other site has one as its name.
-  return isEverywhere(address) && (isIP(name) > 0 || name === os.hostname().toLowerCase())
+  return isAnyAddress(address) && (isIP(name) > 0 || name === os.hostname().toLowerCase())
+}
+
+/**
+ * Says whether a name or IP address leads to the machine on which it is used.
+ * @param {string} name in lower case
+ * @returns {boolean}
+ */
+function isLoopback(name) {
+  const isLoopbackAddress = name === '::1' || (isIP(name) === 4 && name.startsWith('127.'))
+  return isLoopbackAddress || name === 'localhost' || name.endsWith('.localhost')
 }
 
 /**
@@ -103,7 +113,7 @@ function isHostOfPage(header, address) {
  * @param {LiveAddress} address
  * @returns {boolean}
  */
-const isEverywhere = ({ host }) => host === '0.0.0.0' || host === '::'
+const isAnyAddress = ({ host }) => host === '0.0.0.0' || host === '::'
 
 /**
  * Creates the error of a server that cannot listen, with what to write instead.

@@ -2,7 +2,7 @@
 declare module '/charts/*.js' {
   export const drawOverTime: typeof import('../report/charts/over-time.js').drawOverTime
   export const drawRounds: typeof import('../report/charts/rounds.js').drawRounds
-  export const withPalette: typeof import('../report/charts/style.js').withPalette
+  export const applyTheme: typeof import('../report/charts/style.js').applyTheme
 }
 
 declare const echarts: typeof import('echarts')

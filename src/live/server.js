@@ -3,10 +3,12 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { serveRequests } from './serve.js'
 import { createStream } from './stream.js'
 
-/** Serves the page that shows a run. @import { ServerResponse } from 'node:http' */
 /**
- * @import { RunState } from './state.js'
+ * Serves the page that shows a run.
+ * @import { ServerResponse } from 'node:http'
+ * @import { RunEvent } from '../run/events.js'
  * @import { LiveAddress } from './address.js'
+ * @import { RunState } from './state.js'
  */
 
 // The last events have this long to arrive at a browser.
@@ -32,16 +34,15 @@ const PAGE = {
   '/lib/units.js': '../lib/units.js',
 }
 
-/** @typedef {{ echarts: string, modules: Record<string, string> }} LiveAssets sources of scripts; modules: by their path on the server */
+/** @typedef {{ echarts: string, modules: Record<string, string> }} LiveAssets sources of scripts; modules: by path on the server */
 
 /**
- * Starts the server of the page. The state must apply an event before it is published; `close` leaves browsers up to 200 ms to
- * read the last events.
+ * Starts the server of the page. The state must apply an event before it is published.
  * @param {{ address: LiveAddress, state: RunState, assets: LiveAssets, intervalMs?: number }} options intervalMs: between
  *   events; 500 by default
- * @returns {Promise<{ url: string, publish: (event: import('../run/events.js').RunEvent) => void, close: () => Promise<void>
- *   }>} url: of the page
- * @throws {import('../lib/errors.js').BenchError} when nothing can be served there
+ * @returns {Promise<{ url: string, publish: (event: RunEvent) => void, close: () => Promise<void> }>} url: of the page; close:
+ *   leaves browsers FLUSH_MS to read the last events
+ * @throws {import('../lib/errors.js').BenchError} if nothing can be served there
  */
 export async function startLiveServer({ address, state, assets, intervalMs }) {
   const scripts = Object.entries({ ...assets.modules, '/echarts.js': assets.echarts })
@@ -53,17 +54,17 @@ export async function startLiveServer({ address, state, assets, intervalMs }) {
   }
   const stream = createStream({ state, intervalMs })
   /** @type {import('node:http').RequestListener} */
-  const handle = (request, response) => {
+  const answer = (request, response) => {
     for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value)
     const path = String(request.url).split('?')[0]
     const file = files.get(path)
     if (request.method !== 'GET') {
       sendText(response.setHeader('allow', 'GET'), { status: 405, text: `${request.method} is not answered, GET is` })
-    } else if (path === '/events') stream.join(response)
+    } else if (path === '/events') stream.addClient(response)
     else if (file) sendText(response, { status: 200, ...file })
     else sendText(response, { status: 404, text: 'not found: the page is at /' })
   }
-  const { url, close } = await serveRequests(address, handle, closed => {
+  const { url, close } = await serveRequests(address, answer, closed => {
     stream.close()
     return Promise.race([closed, delay(FLUSH_MS, undefined, { ref: false })])
   })

@@ -1,4 +1,4 @@
-import { createSidecars } from '../judge/sidecars.js'
+import { createSidecarTracker } from '../judge/sidecars.js'
 import { findRecordPart } from '../kinds/parts.js'
 import { createRepeats } from './repeats.js'
 import { createResults } from './results.js'
@@ -13,44 +13,45 @@ import { createResults } from './results.js'
 
 /**
  * The fields that events set. A field is null if it is not known, or not at this moment.
- * @typedef {object} Kept
+ * @typedef {object} EventFields
  * @property {string | null} runId
  * @property {string | null} experiment
  * @property {string | null} question
  * @property {Phase | null} phase
  * @property {string | null} progress such as 'repeat 2 of 6'
  * @property {number} done trials of the plan that ended
- * @property {number | null} nth the number of this trial in the plan
+ * @property {number | null} nth the number of this trial in the plan; null: none of it has begun
  * @property {number | null} trials planned; null also: the run is a search
  * @property {{ outcome: 'finished' | 'interrupted' | 'failed' } | null} ending null: the run is in progress
  */
 /**
  * The fields that are computed from others.
- * @typedef {object} Computed
- * @property {number | null} secondsLeft of the run
+ * @typedef {object} ComputedFields
+ * @property {number | null} secondsLeft of the run; null: not known, or it has ended
  * @property {SidecarNow[]} sidecars []: none run
- * @property {number | null} ratePerSecond requests between the last two counts
- * @property {{ name: string, what: string, link: string } | null} arm of this trial; what: its values on the axes that vary
- * @property {number | null} failed requests of this trial
+ * @property {number | null} ratePerSecond requests between the last two counts; null: fewer than two, or the trial has ended
+ * @property {{ name: string, what: string, link: string } | null} arm of this or the last trial; what: its values on the axes that
+ *   vary; null: no trial has begun
+ * @property {number | null} failed requests of this trial; null: none were counted yet
  * @property {number} failedInAll requests of the run
  * @property {{ completed: number, failed: number, invalid: number }} outcomes numbers of trials
  * @property {PartSoFar[]} parts
  */
 /**
  * A run at its last event.
- * @typedef {Kept & Computed} RunSnapshot
+ * @typedef {EventFields & ComputedFields} RunSnapshot
  * @typedef {ReturnType<typeof createRunState>} RunState
  */
 
 /**
  * Creates the state of a run. A missing value is null, never 0.
- * @returns apply: applies an event; isOfRepeat: says whether a repeat's line covers a trial; version: counts events; snapshot,
- *   series, results, rows: read the state
+ * @returns apply: applies an event; isCoveredByRepeat: says whether a repeat's line covers a trial; version: returns the number of
+ *   events so far; snapshot, series, results, rows: read the state
  */
 export function createRunState() {
   const results = createResults()
   const repeats = createRepeats()
-  const sidecars = createSidecars()
+  const sidecars = createSidecarTracker()
   let version = 0
   let nowMs = Number.NEGATIVE_INFINITY
   let run = createInitialFields()
@@ -58,7 +59,7 @@ export function createRunState() {
   let timeLeft = null
   /** @type {import('../model/types.ts').Arm | null} */
   let arm = null
-  const counter = createCounter()
+  const requests = createRequestCounter()
 
   /** @type {{ [Kind in RunEvent['kind']]: (event: Extract<RunEvent, { kind: Kind }>) => void }} */
   const appliers = {
@@ -67,7 +68,7 @@ export function createRunState() {
       results.plan(event)
       if (id !== run.runId) {
         run = { ...createInitialFields(), runId: id, experiment, question }
-        counter.clear()
+        requests.clear()
         arm = null
         sidecars.clear()
         repeats.clear()
@@ -83,20 +84,20 @@ export function createRunState() {
       Object.assign(run, { progress, phase: null })
       timeLeft = secondsLeft === null ? null : { seconds: secondsLeft, atMs }
       sidecars.clear()
-      counter.begin()
+      requests.begin()
     },
     phase({ phase }) {
       run.phase = phase
     },
     sampled: sidecars.sample,
-    counted: counter.count,
+    counted: requests.count,
     'trial-ended'({ record }) {
       results.addTriedArm(record.trial.arm)
       results.add(record)
       repeats.add(record)
       if (results.isCounted(record.trial)) run.done++
       run.phase = null
-      counter.end(record.load?.failed ?? 0)
+      requests.end(record.load?.failed ?? 0)
     },
     'repeat-ended'({ secondsLeft, atMs, ...ended }) {
       repeats.end(ended)
@@ -122,9 +123,9 @@ export function createRunState() {
     /**
      * Says whether the line of its repeat covers a trial.
      * @param {TrialRecord} record
-     * @returns {boolean} false: the run is a search, or the trial is of a kind with a part of its own in the record
+     * @returns {boolean} false: the run is a search, the arm is not of the plan, or the kind has a part of its own in the record
      */
-    isOfRepeat: record =>
+    isCoveredByRepeat: record =>
       run.trials !== null && results.isOfPlan(record.trial.arm) && findRecordPart(record) === undefined,
     /**
      * Returns the number of events so far. The state changes only with it.
@@ -132,13 +133,13 @@ export function createRunState() {
      */
     version: () => version,
     /**
-     * Copies the state as of the last event.
+     * Computes the state as of the last event. Later events do not change it.
      * @returns {RunSnapshot}
      */
     snapshot() {
       return {
         ...run,
-        ...counter.snapshot(),
+        ...requests.snapshot(),
         secondsLeft: timeLeft === null ? null : Math.max(0, timeLeft.seconds - (nowMs - timeLeft.atMs) / 1000),
         arm: arm === null ? null : { ...results.createArmLabel(arm), link: arm.link },
         sidecars: sidecars.snapshot(),
@@ -154,8 +155,8 @@ export function createRunState() {
 }
 
 /**
- * Creates the state of a run before its first event.
- * @returns {Kept}
+ * Creates the fields of a run before its first event.
+ * @returns {EventFields}
  */
 function createInitialFields() {
   const unknown = { runId: null, experiment: null, question: null, phase: null, progress: null }
@@ -166,10 +167,10 @@ function createInitialFields() {
 
 /**
  * Creates the counter of the requests of a trial, and of the failures in the trials before.
- * @returns clear: begins a run; begin: begins a trial; count: sets the requests so far; end: ends a trial; snapshot: reads
+ * @returns clear: begins a run; begin: begins a trial; count: sets the requests so far; end: ends a trial; snapshot: computes
  *   ratePerSecond and failed (null: not known) and failedInAll
  */
-function createCounter() {
+function createRequestCounter() {
   const noCounts = { earlier: /** @type {Count | null} */ (null), last: /** @type {Count | null} */ (null) }
   let counts = noCounts
   let failedBefore = 0
@@ -184,9 +185,12 @@ function createCounter() {
     count(/** @type {Count} */ { requests, failed, atMs }) {
       counts = { earlier: counts.last, last: { requests, failed, atMs } }
     },
-    /** Ends a trial. A cluster sends no counts: the failures are then those of the window, from the record. */
-    end(/** @type {number} */ recorded) {
-      failedBefore += (isOpen ? counts.last?.failed : null) ?? recorded
+    /**
+     * Ends a trial. A cluster sends no counts: the failures are then those of the window, from the record.
+     * @param {number} recordedFailures
+     */
+    end(recordedFailures) {
+      failedBefore += (isOpen ? counts.last?.failed : null) ?? recordedFailures
       isOpen = false
     },
     snapshot() {

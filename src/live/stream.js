@@ -19,7 +19,7 @@ const HEADERS = { 'content-type': 'text/event-stream; charset=utf-8', connection
  * `state` { snapshot, points } with the new points. The last event is `end` { snapshot }; then the connection ends.
  * @param {{ state: Pick<RunState, 'snapshot' | 'series' | 'results' | 'rows'>, intervalMs?: number }} options intervalMs: between
  *   events; 500 by default
- * @returns join: adds a browser; publish: notes an event; close: ends all connections
+ * @returns addClient: adds a browser; publish: collects an event; close: ends all connections
  */
 export function createStream({ state, intervalMs = 500 }) {
   /** The bytes that each browser may leave unread: its first message, and UNREAD_MOST_BYTES. @type {Map<ServerResponse, number>} */
@@ -28,15 +28,15 @@ export function createStream({ state, intervalMs = 500 }) {
   let timer
   let ticks = 0
   const changes = createChanges(state)
-  const forget = (/** @type {ServerResponse} */ response) => {
+  const removeClient = (/** @type {ServerResponse} */ response) => {
     clients.delete(response)
     if (clients.size > 0) return
     clearInterval(timer)
     timer = undefined
   }
   const tick = () => {
-    const isSilentLong = ++ticks % Math.ceil(HEARTBEAT_MS / intervalMs) === 0
-    writeToClients(clients, `${changes.flush()}${isSilentLong ? ': still there\n\n' : ''}`)
+    const isHeartbeat = ++ticks % Math.ceil(HEARTBEAT_MS / intervalMs) === 0
+    writeToClients(clients, `${changes.flush()}${isHeartbeat ? ': still there\n\n' : ''}`)
   }
   const endResponses = () => {
     for (const response of clients.keys()) response.end()
@@ -47,15 +47,15 @@ export function createStream({ state, intervalMs = 500 }) {
      * Sends a browser all so far, and from then on each change until the run ends.
      * @param {ServerResponse} response
      */
-    join(response) {
+    addClient(response) {
       // The others get their changes first, because the new one gets everything.
       writeToClients(clients, changes.flush())
-      changes.forget()
+      changes.clear()
       const { ending } = state.snapshot()
       const firstMessage = `retry: ${RETRY_MS}\n\n${renderReset(state)}${ending === null ? '' : renderEnd(state)}`
-      response.on('close', () => forget(response))
+      response.on('close', () => removeClient(response))
       // Without a listener, the error of a browser that goes away would end the run.
-      response.on('error', () => forget(response))
+      response.on('error', () => removeClient(response))
       response.writeHead(200, HEADERS).write(firstMessage)
       if (ending !== null) {
         response.end()
@@ -65,12 +65,12 @@ export function createStream({ state, intervalMs = 500 }) {
       timer ??= setInterval(tick, intervalMs).unref()
     },
     /**
-     * Notes an event that the state has applied; the end of the run is sent at once.
+     * Collects an event that the state has applied, for the next tick. The end of the run is sent at once.
      * @param {RunEvent} event
      */
     publish(event) {
       if (clients.size === 0) return
-      changes.note(event)
+      changes.add(event)
       if (event.kind !== 'ended') return
       writeToClients(clients, `${changes.flush()}${renderEnd(state)}`)
       endResponses()
@@ -86,7 +86,7 @@ export function createStream({ state, intervalMs = 500 }) {
 /**
  * Creates the collection of the changes since the last events were sent.
  * @param {Parameters<typeof createStream>[0]['state']} state
- * @returns forget: forgets the changes; flush: renders and forgets them; note: notes an event
+ * @returns add: adds an event; clear: removes the changes; flush: renders and removes them
  */
 function createChanges(state) {
   let isChanged = false
@@ -96,7 +96,7 @@ function createChanges(state) {
   let ended = []
   let sentUntilSeconds = Number.NEGATIVE_INFINITY
 
-  const forget = () => {
+  const clear = () => {
     ;[isChanged, isReset, isNewTrial, ended] = [false, false, false, []]
     const points = state.series().flatMap(({ cores, anonBytes }) => [cores.at(-1), anonBytes.at(-1)])
     sentUntilSeconds = Math.max(...points.map(point => point?.[0] ?? Number.NEGATIVE_INFINITY))
@@ -118,23 +118,23 @@ function createChanges(state) {
     ].join('')
   }
   return {
-    /** Forgets the changes, after every browser was sent them. */
-    forget,
+    /** Removes the changes. All points so far count as sent. */
+    clear,
     /**
-     * Renders the changes since the last call, and forgets them.
-     * @returns {string} empty: there are none
+     * Renders the changes since the last call, and removes them.
+     * @returns {string} events; empty: there are none
      */
     flush() {
       if (!isChanged) return ''
       const text = isReset ? renderReset(state) : render()
-      forget()
+      clear()
       return text
     },
     /**
-     * Notes an event that the state has applied.
+     * Adds an event that the state has applied.
      * @param {RunEvent} event
      */
-    note({ kind }) {
+    add({ kind }) {
       isChanged = true
       if (kind === 'planned') isReset = true
       if (kind === 'trial-ended') ended.push(/** @type {LiveResult} */ (state.results().at(-1)))
@@ -184,14 +184,14 @@ const renderEnd = state => renderEvent('end', { snapshot: state.snapshot() })
 const renderEvent = (name, value) => `event: ${name}\ndata: ${JSON.stringify(value)}\n\n`
 
 /**
- * Lists the items at the end of a list for which `isTaken` holds.
+ * Lists the items at the end of a list, up to the last one for which a condition does not hold.
  * @template T
  * @param {T[]} items
- * @param {(item: T) => boolean} isTaken
- * @returns {T[]} []: the last item is not taken
+ * @param {(item: T) => boolean} isNew
+ * @returns {T[]} []: the last item is not new
  */
-function listLastItems(items, isTaken) {
+function listLastItems(items, isNew) {
   let from = items.length
-  while (from > 0 && isTaken(items[from - 1])) from--
+  while (from > 0 && isNew(items[from - 1])) from--
   return items.slice(from)
 }

@@ -1,16 +1,16 @@
 import { createLogUpdate } from 'log-update'
 import { escapeControls } from '../lib/printable.js'
 import {
-  renderArm,
+  renderArmAxes,
   renderCpuUse,
   renderMemoryUse,
   renderNumber,
-  renderPlace,
-  renderRatio,
+  renderPartPlace,
+  renderPartValues,
+  renderRatioSoFar,
   renderThrottling,
   renderTimeLeft,
   renderTrialPlace,
-  renderValues,
   SIDECARS_SHOWN,
 } from './words.js'
 
@@ -28,7 +28,7 @@ const SHARE_COLUMNS = 20
 const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉']
 const ROWS_SHOWN = 6
 const RATIOS_SHOWN = 5
-// Characters that move the cursor, colour the terminal or reverse the line: names may come from the files of other people.
+// Characters that move the cursor, colour the terminal or reverse the line: names may be from files of other people.
 const CONTROLS = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
 
 /**
@@ -45,57 +45,70 @@ export function renderLiveLines(snapshot, columns) {
     [experiment, progress ?? renderTrialPlace(snapshot), status, renderTimeLeft(secondsLeft)]
       .filter(Boolean)
       .join(' · '),
-    ...(renderSoFar(snapshot, columns) ?? renderSidecars(snapshot)),
+    ...(renderParts(snapshot, columns) ?? renderSidecars(snapshot)),
   ]
-  const characters = lines.filter(line => line !== '').map(line => [...removeControls(line)])
-  return characters.map(line => (line.length > columns ? `${line.slice(0, columns - 1).join('')}…` : line.join('')))
+  return lines.filter(line => line !== '').map(line => cutLine(removeControls(line), columns))
 }
 
 /**
- * Renders the first part as bars with its first ratios, and each later part as a line.
+ * Cuts a line to the columns of a terminal, with `…` at its end.
+ * @param {string} line
+ * @param {number} columns
+ * @returns {string} the same line, if it fits
+ */
+function cutLine(line, columns) {
+  // A character beyond the Basic Multilingual Plane is two code units of a string.
+  const characters = [...line]
+  return characters.length > columns ? `${characters.slice(0, columns - 1).join('')}…` : line
+}
+
+/**
+ * Renders the first part as bars with its first ratios, each later part as a line, and the failed requests.
  * @param {RunSnapshot} snapshot
  * @param {number} columns
- * @returns {string[] | null} null: the first part has no value yet
+ * @returns {string[] | null} lines, some empty; null: the first part has no value yet
  */
-function renderSoFar({ parts, failed, ending }, columns) {
+function renderParts({ parts, failed, ending }, columns) {
   const [first, ...laterParts] = parts
   if (!first?.rows.some(({ cost }) => cost !== null)) return null
   const { rows, ratios } = first
   const ratioLines = ratios.slice(0, RATIOS_SHOWN).map(ratio => {
     const advice = ratio === ratios[0] && ending === null ? '; Ctrl-C keeps it' : ''
-    return `  ${renderRatio(ratio)}${ratio.isNarrower ? ', narrowing' : ''}${advice}`
+    return `  ${renderRatioSoFar(ratio)}${ratio.isNarrower ? ', narrowing' : ''}${advice}`
   })
-  const laterLines = laterParts.map(part => `  ${renderPlace(part)}: ${renderValues({ ...part, ratios: [] })}`)
+  const laterLines = laterParts.map(part => `  ${renderPartPlace(part)}: ${renderPartValues({ ...part, ratios: [] })}`)
   return [...renderBars(rows, columns), ...ratioLines, ...laterLines, failed ? `  ${failed} requests failed` : '']
 }
 
 /**
- * Renders a bar for each of the first ROWS_SHOWN rows with a cost. If there are only two, they share a line if they fit.
- * @param {ValueRow[]} rows
+ * Renders a bar for each of the first ROWS_SHOWN rows with a cost. Two bars alone share a line if they fit.
+ * @param {ValueRow[]} rows at least one has a cost
  * @param {number} columns
  * @returns {string[]} lines
  */
 function renderBars(rows, columns) {
   const drawn = rows.filter(({ cost }) => cost !== null).slice(0, ROWS_SHOWN)
   const largestCost = Math.max(...drawn.map(({ cost }) => cost ?? 0))
-  const pad = (/** @type {'label' | 'text'} */ name) => Math.max(...drawn.map(row => removeControls(row[name]).length))
-  const [labels, texts] = [pad('label'), pad('text')]
-  const bars = drawn.map(({ label, text, cost }) => {
-    const eighths = Math.round((8 * SHARE_COLUMNS * (cost ?? 0)) / (largestCost || 1))
-    const bar = `${'█'.repeat(eighths >> 3)}${EIGHTHS[eighths & 7]}`
-    return `  ${removeControls(label).padEnd(labels)}  ${removeControls(text).padStart(texts)}  ${bar.padEnd(SHARE_COLUMNS)}`
+  const labels = drawn.map(({ label }) => removeControls(label))
+  const texts = drawn.map(({ text }) => removeControls(text))
+  const [labelWidth, textWidth] = [labels, texts].map(cells => Math.max(...cells.map(cell => cell.length)))
+  const bars = drawn.map(({ cost }, i) => {
+    const bar = renderBar(cost ?? 0, largestCost)
+    return `  ${labels[i].padEnd(labelWidth)}  ${texts[i].padStart(textWidth)}  ${bar}`
   })
-  const barsPerLine = drawn.length <= 2 && 2 * bars[0].length <= columns ? 2 : 1
-  return bars.flatMap((_, i) =>
-    i % barsPerLine === 0
-      ? [
-          bars
-            .slice(i, i + barsPerLine)
-            .join('')
-            .trimEnd(),
-        ]
-      : [],
-  )
+  const lines = bars.length === 2 && 2 * bars[0].length <= columns ? [bars.join('')] : bars
+  return lines.map(line => line.trimEnd())
+}
+
+/**
+ * Renders a bar, to an eighth of a column.
+ * @param {number} cost
+ * @param {number} largestCost that of the longest bar; 0: all bars are empty
+ * @returns {string} padded to the longest bar
+ */
+function renderBar(cost, largestCost) {
+  const eighths = Math.round((8 * SHARE_COLUMNS * cost) / (largestCost || 1))
+  return `${'█'.repeat(Math.floor(eighths / 8))}${EIGHTHS[eighths % 8]}`.padEnd(SHARE_COLUMNS)
 }
 
 /**
@@ -107,7 +120,7 @@ function renderSidecars({ arm, sidecars, ratePerSecond, failed }) {
   const visible = sidecars.slice(0, SIDECARS_SHOWN)
   const width = Math.max(0, ...visible.map(({ service }) => removeControls(service).length))
   return [
-    arm === null ? '' : joinFields([arm.name, renderArm(arm)]),
+    arm === null ? '' : joinFields([arm.name, renderArmAxes(arm)]),
     ...visible.map(sidecar =>
       joinFields([removeControls(sidecar.service).padEnd(width), ...renderSidecarUse(sidecar)]),
     ),
@@ -126,18 +139,18 @@ function renderSidecars({ arm, sidecars, ratePerSecond, failed }) {
 export function createTerminalView({ stream, state, intervalMs = 500 }) {
   // To hide the cursor, log-update would listen to signals and end the process on one, while the kit first tears the run down.
   const update = createLogUpdate(stream, { showCursor: true })
-  let drawn = 0
+  let drawnVersion = 0
   let lines = /** @type {string[]} */ ([])
   let isOpen = true
   const draw = () => {
-    if (state.version() === drawn) return
-    drawn = state.version()
+    if (state.version() === drawnVersion) return
+    drawnVersion = state.version()
     lines = renderLiveLines(state.snapshot(), stream.columns || COLUMNS)
     update(lines.join('\n'))
   }
   const timer = setInterval(draw, intervalMs).unref()
   return {
-    /** Prints a line above the view. @param {string} line */
+    /** Prints a line above the view, with control characters escaped. @param {string} line */
     say(line) {
       if (isOpen) update.clear()
       stream.write(`${escapeControls(line)}\n`)

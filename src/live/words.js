@@ -9,19 +9,19 @@ import { renderMebibytes, renderNounCount, renderPercent, renderSecondsLeft } fr
 
 const UNKNOWN = '–'
 
-/** The number of sidecars that terminals and charts show: more have no room. */
+/** The number of sidecars that a terminal and a chart have room for. */
 export const SIDECARS_SHOWN = 6
-// More do not fit a line of progress.
+// More do not fit into a line of progress.
 const ROWS_MOST = 4
 const RATIOS_MOST = 2
 
 /**
- * Renders a ratio: `pipy uses 56.9 % less CPU per request than envoy [52.1, 61.0] so far`. Without an interval it renders the
- * number of repeats.
+ * Renders a ratio: `pipy uses 56.9 % less CPU per request than envoy [52.1, 61.0] so far`; without an interval, the number of
+ * repeats in its place.
  * @param {RatioSoFar} ratio
  * @returns {string}
  */
-export function renderRatio({ a, b, words, median, low, high, repeats }) {
+export function renderRatioSoFar({ a, b, words, median, low, high, repeats }) {
   const isLess = median < 1
   const formatShare = (/** @type {number} */ ratio) => (100 * (isLess ? 1 - ratio : ratio - 1)).toFixed(1)
   const gap = words.replace('%', `${formatShare(median)} %`)
@@ -36,26 +36,27 @@ export function renderRatio({ a, b, words, median, low, high, repeats }) {
  * @param {Pick<PartSoFar, 'conditions' | 'repeat' | 'repeats' | 'isMost'>} part
  * @returns {string}
  */
-export function renderPlace({ conditions, repeat, repeats, isMost }) {
+export function renderPartPlace({ conditions, repeat, repeats, isMost }) {
   return [conditions, `repeat ${repeat} of ${isMost ? 'at most ' : ''}${repeats}`].filter(Boolean).join(', ')
 }
 
 /**
- * Renders the values and ratios of a part in a line: the first few of each, and the number of the others.
+ * Renders the values and ratios of a part in a line: the first few of each, and the number of the others. Values are left out if
+ * none of them is known.
  * @param {PartSoFar} part
- * @returns {string} empty: there are none
+ * @returns {string} empty: there are neither
  */
-export function renderValues({ rows, ratios }) {
+export function renderPartValues({ rows, ratios }) {
   const knownRows = rows.some(({ text }) => text !== UNKNOWN) ? rows : []
   const values = knownRows.slice(0, ROWS_MOST).map(({ label, text }) => `${label} ${text}`)
   if (knownRows.length > ROWS_MOST) values.push(`and ${knownRows.length - ROWS_MOST} more`)
-  const pairs = ratios.slice(0, RATIOS_MOST).map(renderRatio)
+  const pairs = ratios.slice(0, RATIOS_MOST).map(renderRatioSoFar)
   if (ratios.length > RATIOS_MOST) pairs.push(`and ${renderNounCount(ratios.length - RATIOS_MOST, 'more pair')}`)
   return [values.join(', '), ...pairs].filter(Boolean).join('; ')
 }
 
 /**
- * Renders `trial 3 of 12`, or in a search `trial 3`.
+ * Renders the place of a trial in the plan: `trial 3 of 12`, or in a search `trial 3`.
  * @param {Pick<RunSnapshot, 'nth' | 'trials'>} snapshot
  * @returns {string | null} null: no trial of the plan has begun
  */
@@ -65,18 +66,18 @@ export function renderTrialPlace({ nth, trials }) {
 }
 
 /**
- * Renders `3 of 12 trials ended`, in a search without the total.
+ * Renders the number of ended trials: `3 of 12 trials ended`, in a search without the total.
  * @param {Pick<RunSnapshot, 'done' | 'trials'>} snapshot
  * @returns {string}
  */
-export function renderEnded({ done, trials }) {
+export function renderEndedCount({ done, trials }) {
   return trials === null
     ? `${renderNounCount(done, 'trial')} ended`
     : `${done} of ${renderNounCount(trials, 'trial')} ended`
 }
 
 /**
- * Renders `3 min left`.
+ * Renders the time left: `3 min left`.
  * @param {number | null} seconds null: not known
  * @returns {string | null} null: not known
  */
@@ -89,8 +90,10 @@ export function renderTimeLeft(seconds) {
  * @param {NonNullable<RunSnapshot['arm']>} arm
  * @returns {string}
  */
-export function renderArm({ link, what }) {
-  return [what.split(', ').includes(`link ${link}`) ? null : `link ${link}`, what].filter(Boolean).join(', ')
+export function renderArmAxes({ link, what: variedAxes }) {
+  const linkText = `link ${link}`
+  const isLinkVaried = variedAxes.split(', ').includes(linkText)
+  return [isLinkVaried ? null : linkText, variedAxes].filter(Boolean).join(', ')
 }
 
 /**
@@ -123,9 +126,9 @@ export function renderMemoryUse({ anonBytes, workingSetBytes }) {
 }
 
 /**
- * Renders a number.
+ * Renders a number that may not be known.
  * @param {number | null} value null: not known
- * @param {number} [digits]
+ * @param {number} [digits] after the point; 0 by default
  * @returns {string} `–` for null
  */
 export function renderNumber(value, digits = 0) {

@@ -2,8 +2,10 @@ import { DEFAULT_GENERATOR } from '../model/tools.js'
 
 /** @import { LoadGenerator } from '../model/types.ts' */
 
-/** The load generators, by their names in model/tools.js; the code of each is loaded when it is needed. */
-/** @type {Record<string, () => Promise<LoadGenerator>>} */
+/**
+ * Loaders of the generators, by their names in model/tools.js: the code of each is loaded when it is needed.
+ * @type {Record<string, () => Promise<LoadGenerator>>}
+ */
 const LOADS = {
   k6: async () => (await import('./k6/index.js')).k6,
   wrk: async () => (await import('./wrk/index.js')).wrk,
@@ -20,7 +22,7 @@ export async function loadGenerators() {
 
 /**
  * Loads the code of a generator.
- * @param {string | null} [name] null, undefined or unknown: the default
+ * @param {string | null} [name] absent, null or unknown: the default
  * @returns {Promise<LoadGenerator>}
  */
 export function loadGenerator(name = DEFAULT_GENERATOR) {

@@ -2,16 +2,16 @@ import { BenchError } from '../lib/errors.js'
 import { findFault } from '../lib/schema-issue.js'
 
 /**
- * Reads the value of a line of a generator's log.
+ * Calls `parse`, and names the line of the generator's log in its error.
  * @template T
  * @param {number} number of the line, from 1
- * @param {() => T} read parses the line
- * @returns {T} the result of `read`
- * @throws {BenchError} with that number if `read` throws, as for a truncated line
+ * @param {() => T} parse parses the line
+ * @returns {T} the result of `parse`
+ * @throws {BenchError} with that number if `parse` throws, as for a truncated line
  */
-export function readResultLine(number, read) {
+export function parseResultLine(number, parse) {
   try {
-    return read()
+    return parse()
   } catch (error) {
     const { message } = /** @type {Error} */ (error)
     throw new BenchError(`line ${number}: the result of the load is damaged: ${message}`, { cause: error })

@@ -2,11 +2,11 @@ import { createRandom, shuffleItems } from '../lib/random.js'
 
 /** The order in which interleaved arms get the load, a slice of time each. Pure. */
 
-// Orders drawn for each round, of which the most even is used.
+// Each round is drawn so many times, and the most even order is used.
 const DRAWS = 8
 
 /**
- * Counts the slices that cover a load and its tail, and one more.
+ * Counts the slices that cover warm-up, window and tail of a load, and one more.
  * @param {{ warmupSeconds: number, windowSeconds: number }} load
  * @param {{ sliceMs: number, tailMs: number }} options
  * @returns {number}
@@ -25,16 +25,17 @@ export function countSlices({ warmupSeconds, windowSeconds }, { sliceMs, tailMs 
 export function orderSlices({ arms, slices, seed }) {
   const random = createRandom(seed)
   const places = Array.from({ length: arms }, (_, i) => i)
-  const followed = places.map(() => places.map(() => 0))
+  // How often each place (second index) has come directly after each other one (first index).
+  const successions = places.map(() => places.map(() => 0))
   let round = shuffleItems(places, random)
   const order = [...round]
-  const countRepeats = (/** @type {number[]} */ next) =>
-    next.reduce((sum, place, i) => sum + followed[next[i - 1] ?? order[order.length - 1]][place], 0)
+  const countRepeats = (/** @type {number[]} */ draw) =>
+    draw.reduce((sum, place, i) => sum + successions[draw[i - 1] ?? order[order.length - 1]][place], 0)
   while (order.length < slices) {
     const draws = Array.from({ length: DRAWS }, () => reorderRound(round, random))
     round = draws.reduce((a, b) => (countRepeats(b) < countRepeats(a) ? b : a))
     for (const place of round) {
-      followed[order[order.length - 1]][place]++
+      successions[order[order.length - 1]][place]++
       order.push(place)
     }
   }
@@ -43,9 +44,9 @@ export function orderSlices({ arms, slices, seed }) {
 
 /**
  * Cuts a round into pieces at random, and puts the last arm of each piece first: no arm then comes more than one place later.
- * @param {number[]} round
- * @param {() => number} random returns a number from 0 to 1
- * @returns {number[]}
+ * @param {number[]} round places of arms
+ * @param {() => number} random returns a number in [0, 1)
+ * @returns {number[]} a reordered copy
  */
 function reorderRound(round, random) {
   /** @type {number[]} */

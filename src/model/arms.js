@@ -5,7 +5,7 @@ import { CPU_LIMIT_AXIS, SIDECAR_AXES } from './axes/sidecar.js'
 /** All axes (axes/ defines each), the names of arms, and facts about arms that follow from their axes. Pure. */
 /**
  * @import { Arm, AxisName, Conditions, PlaneChoice } from './types.ts'
- * @import { Axis } from './axes/axis.js'
+ * @import { ArmOnAxes, Axis } from './axes/axis.js'
  */
 
 /** The axes, in the order in which arms are made of them. @type {Record<AxisName, Axis>} */
@@ -26,7 +26,7 @@ export const CONDITION_AXES = {
 
 /**
  * Says whether arms may lack the condition of an axis: null is its default, and records may be without it.
- * @param {AxisName} name
+ * @param {AxisName} name of an axis
  */
 function isSparse(name) {
   const { recorded, values } = AXES[name]
@@ -40,57 +40,57 @@ export const BASELINE_AXES = AXIS_NAMES.filter(name => !AXES[name].isOfSidecars)
 export const NODE_CPU_AXES = ['cpuRequestCores', 'neighbourCores', 'podCpuCores']
 
 /**
- * Lists the axes in which arms with a CPU limit differ, or all arms if none has one.
- * @param {Parameters<Axis['of']>[0][]} arms
+ * Lists the axes in which arms with a CPU limit differ; if none has one, those in which all arms differ.
+ * @param {ArmOnAxes[]} arms
  * @returns {AxisName[]} in the order of AXES; []: they differ in none
  */
 export function listVariedAxes(arms) {
   const capped = arms.filter(arm => arm.cpuLimitCores !== null)
   const compared = capped.length > 0 ? capped : arms
-  return AXIS_NAMES.filter(name => new Set(compared.map(AXES[name].of)).size > 1)
+  return AXIS_NAMES.filter(name => new Set(compared.map(AXES[name].readValue)).size > 1)
 }
 
 /**
  * Renders the values of an arm on some axes, joined by commas.
- * @param {Parameters<Axis['of']>[0]} arm
+ * @param {ArmOnAxes} arm
  * @param {AxisName[]} names
- * @returns {string}
+ * @returns {string} empty: there are no names
  */
 export function renderAxes(arm, names) {
-  return names.map(name => AXES[name].render(AXES[name].of(arm))).join(', ')
+  return names.map(name => AXES[name].render(AXES[name].readValue(arm))).join(', ')
 }
 
 /**
  * Says whether the first arm is the baseline of the second: it has no sidecars, and is equal in every axis that is not of
  * sidecars.
- * @param {Parameters<Axis['of']>[0] & { hasSidecars: boolean }} none
- * @param {Parameters<Axis['of']>[0]} arm
+ * @param {ArmOnAxes & { hasSidecars: boolean }} baseline
+ * @param {ArmOnAxes} arm
  * @returns {boolean} false also: both are the same object
  */
-export function isBaselineOf(none, arm) {
-  return none !== arm && !none.hasSidecars && isAlike(none, arm, BASELINE_AXES)
+export function isBaselineOf(baseline, arm) {
+  return baseline !== arm && !baseline.hasSidecars && areAlikeOn(baseline, arm, BASELINE_AXES)
 }
 
 /**
  * Says whether two arms have the same kind of load and the same values on some axes.
- * @param {Parameters<Axis['of']>[0]} a
- * @param {Parameters<Axis['of']>[0]} b
+ * @param {ArmOnAxes} a
+ * @param {ArmOnAxes} b
  * @param {AxisName[]} names
  * @returns {boolean}
  */
-export function isAlike(a, b, names) {
+export function areAlikeOn(a, b, names) {
   return renderLoadKind(a.load) === renderLoadKind(b.load) && renderAxes(a, names) === renderAxes(b, names)
 }
 
 /**
- * Creates a key that arms share if they differ only in the plane.
- * @param {Parameters<Axis['of']>[0]} arm
+ * Creates a key that arms share if they differ in nothing but the plane.
+ * @param {ArmOnAxes} arm
  * @param {AxisName | null} [except] an axis in which they may differ, too
  * @returns {string}
  */
 export function createGroupKey(arm, except = null) {
   const names = AXIS_NAMES.filter(name => name !== except)
-  return JSON.stringify([renderLoadKind(arm.load), ...names.map(name => AXES[name].of(arm))])
+  return JSON.stringify([renderLoadKind(arm.load), ...names.map(name => AXES[name].readValue(arm))])
 }
 
 /**
@@ -130,9 +130,9 @@ export function renderContenderName(arm) {
  * @param {AxisName[]} varied
  * @returns {string} empty: it has none
  */
-export function renderVaried(arm, varied) {
+export function renderVariedAxes(arm, varied) {
   const canHave = (/** @type {AxisName} */ name) => {
-    if (AXES[name].isUnsaidWhenNull) return AXES[name].of(arm) !== null
+    if (AXES[name].isUnsaidWhenNull) return AXES[name].readValue(arm) !== null
     return arm.hasSidecars || !AXES[name].isOfSidecars
   }
   return renderAxes(arm, varied.filter(canHave))
@@ -140,21 +140,20 @@ export function renderVaried(arm, varied) {
 
 /**
  * Renders the name of an arm and its values on the axes that vary, joined by commas.
- * @param {Parameters<typeof renderVaried>[0] & PlaneChoice & { repeatOf?: string | null }} arm
+ * @param {Parameters<typeof renderVariedAxes>[0] & PlaneChoice & { repeatOf?: string | null }} arm
  * @param {AxisName[]} varied
  * @returns {string}
  */
 export function renderArmLabel(arm, varied) {
-  return [renderArmName(arm), renderVaried(arm, varied)].filter(Boolean).join(', ')
+  return [renderArmName(arm), renderVariedAxes(arm, varied)].filter(Boolean).join(', ')
 }
 
 /**
- * Parses `name:profile@control=variant`, without checking that they exist. A missing profile or variant is null; a missing control is
- * absent.
+ * Parses `name:profile@control=variant`, without checking that they exist.
  * @param {string} text
- * @returns {PlaneChoice}
+ * @returns {PlaneChoice} a missing profile or variant is null, a missing control absent, a missing name empty
  */
-export function parseChoice(text) {
+export function parsePlaneChoice(text) {
   // A path follows the first "=", and may contain others.
   const [, contender, variant = null] = /** @type {RegExpExecArray} */ (/^([^=]*)(?:=(.*))?$/s.exec(text))
   const [planeAndProfile, control] = contender.split('@', 2)
@@ -172,12 +171,12 @@ export function isRedirected({ interception }) {
 }
 
 /**
- * Says whether a process of an arm shares the quota of a pod.
+ * Says whether a process of an arm shares a CPU quota with another one, as containers of a pod.
  * @param {Pick<Arm, 'conditions'>} arm
  * @param {import('./types.ts').ProcessSpec['role']} role
  * @returns {boolean}
  */
-export function isInPod({ conditions }, role) {
+export function sharesPodQuota({ conditions }, role) {
   return conditions.podCpuCores !== undefined && (role === 'sidecar' || role === 'application')
 }
 
@@ -186,6 +185,6 @@ export function isInPod({ conditions }, role) {
  * @param {PlaneChoice} choice
  * @returns {PlaneChoice}
  */
-export function pickChoice({ plane, variant, profile, control }) {
+export function pickPlaneChoice({ plane, variant, profile, control }) {
   return { plane, variant, profile, ...(control !== undefined && { control }) }
 }

@@ -1,7 +1,10 @@
 /** The quantities of an assignment of items to shards. Pure. */
 /** @import { BalanceTrial } from './types.ts' */
 
-/** @typedef {Record<'label' | 'unit' | 'definition', string> & { digits: number, of: (trial: BalanceTrial) => number }} BalanceQuantity */
+/**
+ * @typedef {Record<'label' | 'unit' | 'definition', string> & { digits: number,
+ *   readValue: (trial: BalanceTrial) => number }} BalanceQuantity digits: decimals that are shown
+ */
 
 /** The quantities, in the order shown. @type {Record<'moves' | 'spread' | 'movesAdded' | 'spreadItems', BalanceQuantity>} */
 export const BALANCE_QUANTITIES = {
@@ -10,28 +13,28 @@ export const BALANCE_QUANTITIES = {
     unit: 'items',
     digits: 0,
     definition: 'items on another shard after the last shard was removed, without those that were on it',
-    of: trial => trial.removed.moves,
+    readValue: trial => trial.removed.moves,
   },
   spread: {
     label: 'spread of load',
     unit: 'of the mean',
     digits: 2,
     definition: 'the largest load of a shard less the smallest, as a share of the mean; a load is the sum of the sizes',
-    of: trial => trial.spread,
+    readValue: trial => trial.spread,
   },
   movesAdded: {
     label: 'moves, shard added',
     unit: 'items',
     digits: 0,
     definition: 'items on another shard after one was added, without those that are on it',
-    of: trial => trial.added.moves,
+    readValue: trial => trial.added.moves,
   },
   spreadItems: {
     label: 'spread of items',
     unit: 'items',
     digits: 0,
     definition: 'the items of the shard with the most, less those of the shard with the fewest',
-    of: trial => trial.spreadItems,
+    readValue: trial => trial.spreadItems,
   },
 }
 

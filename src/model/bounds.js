@@ -33,7 +33,7 @@ export const p99Ms = z
   .max(TIMEOUT_SECONDS * 1000, `at most ${TIMEOUT_SECONDS} s: longer requests have failed`)
 
 /**
- * Makes the schema of a number of things, at least one.
+ * Creates the schema of a number of things, at least one.
  * @param {number} most
  * @param {string} why the reason for this maximum, which the message gives
  */

@@ -7,11 +7,11 @@
  * Lists a listener for each route: its only cluster takes every connection. The first of a direction is named after it
  * (`inbound`), further ones have a number, too (`inbound_2`).
  * @param {SidecarModel} model
- * @returns the inbound ones first; port: that of the route, or that of the listener; redirectedPorts: undefined: connections are
- *   not redirected
+ * @returns the inbound ones first; port: that of the route, or else of the direction; redirectedPorts: undefined: connections are
+ *   not redirected; []: the model has no route
  */
 export function listByteListeners({ inbound, outbound, clusters }) {
-  const list = (
+  const listDirection = (
     /** @type {'inbound' | 'outbound'} */ direction,
     /** @type {typeof inbound | typeof outbound} */ listener,
   ) =>
@@ -23,7 +23,7 @@ export function listByteListeners({ inbound, outbound, clusters }) {
       redirectedPorts: listener?.redirectedPorts,
       cluster: /** @type {Cluster} */ (clusters.find(({ name }) => name === route.split[0].cluster)),
     }))
-  return [...list('inbound', inbound), ...list('outbound', outbound)]
+  return [...listDirection('inbound', inbound), ...listDirection('outbound', outbound)]
 }
 
 /** @typedef {ReturnType<typeof listByteListeners>[number]} ByteListener */

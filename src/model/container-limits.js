@@ -6,7 +6,7 @@ import { MIB } from '../lib/units.js'
  * @typedef {object} Limits
  * @property {number} millicores
  * @property {number} mebibytes
- * @property {number} [requestMillicores] absent: the CPU request is `millicores`
+ * @property {number} [requestMillicores] the CPU request; absent: it is `millicores`
  * @property {true} [isRequest] `millicores` is a request only, and there is no CPU limit
  */
 
@@ -15,8 +15,8 @@ import { MIB } from '../lib/units.js'
  * @param {{ cores: number, bytes: number }} limits
  * @returns {Limits}
  */
-export function toLimits({ cores, bytes }) {
-  return { millicores: toMillicores(cores), mebibytes: Math.ceil(bytes / MIB) }
+export function roundLimitsUp({ cores, bytes }) {
+  return { millicores: roundCoresUp(cores), mebibytes: Math.ceil(bytes / MIB) }
 }
 
 /**
@@ -24,17 +24,17 @@ export function toLimits({ cores, bytes }) {
  * @param {number} cores
  * @returns {number} millicores
  */
-export function toMillicores(cores) {
+export function roundCoresUp(cores) {
   return Math.ceil(Number((1000 * cores).toFixed(6)))
 }
 
 /**
- * Renders limits as lines of YAML, indented below a container's `resources:`.
+ * Renders the `resources` of a container as lines of YAML, indented as in a pod spec.
  * @param {Limits} limits
  * @returns {string[]} lines
  */
 export function renderResources(limits) {
-  const rows = Object.entries(toResources(limits))
+  const rows = Object.entries(createResources(limits))
   return [
     '    resources:',
     ...rows.map(([name, quantities]) => {
@@ -50,7 +50,7 @@ export function renderResources(limits) {
  * @param {Limits} limits
  * @returns requests and limits, as quantities of Kubernetes
  */
-export function toResources({ millicores, mebibytes, requestMillicores = millicores, isRequest }) {
+export function createResources({ millicores, mebibytes, requestMillicores = millicores, isRequest }) {
   const memory = `${mebibytes}Mi`
   const cpu = `${millicores}m`
   return { requests: { cpu: `${requestMillicores}m`, memory }, limits: isRequest ? { memory } : { cpu, memory } }

@@ -10,14 +10,14 @@ const CPUS_PER_CAPPED_CORE_ALONE = 2
  * Says whether sidecars with a CPU limit can bound the throughput.
  * @param {number} cpuLimit in cores
  * @param {number} cpus of the machine
- * @param {boolean} [isLoadElsewhere] the generator takes none of them
+ * @param {boolean} [isLoadElsewhere] the generator takes none of these CPUs
  * @returns {boolean}
  */
 export function canBind(cpuLimit, cpus, isLoadElsewhere = false) {
   return cpuLimit * (isLoadElsewhere ? CPUS_PER_CAPPED_CORE_ALONE : CPUS_PER_CAPPED_CORE) <= cpus
 }
 
-// wrk takes less than k6: with it 1.7 were measured on a link of one sidecar, and about 2.6 on a link of two.
+// wrk takes less CPU than k6: with it 1.7 were measured on a link of one sidecar, and about 2.6 on a link of two.
 const CPUS_PER_CAPPED_CORE_BESIDE_WRK = { one: 1.7, more: 2.6 }
 
 /**
@@ -31,9 +31,9 @@ export function canBindOnlyBesideWrk({ cpuLimit, cpus, sidecars }) {
 }
 
 /**
- * Finds the largest of seven CPU limits at which sidecars can bound the throughput.
- * @param {number} cpus
- * @param {boolean} [isLoadElsewhere]
+ * Finds the largest of seven CPU limits, from 4 cores down to 0.1, at which sidecars can bound the throughput.
+ * @param {number} cpus of the machine
+ * @param {boolean} [isLoadElsewhere] the generator takes none of these CPUs
  * @returns {number} cores; 0.1 also: none can
  */
 export function findLargestBindingCpuLimit(cpus, isLoadElsewhere = false) {

@@ -54,10 +54,11 @@ export const FEATURE_DEFINITIONS = {
 export const FEATURE_NAMES = /** @type {FeatureName[]} */ (Object.keys(FEATURES))
 
 /**
- * Parses a value of the axis: its names, and the first that this kit does not know (undefined: it knows all).
- * @param {string} text
+ * Parses a value of the axis.
+ * @param {string} text lean, all, or names joined by +
+ * @returns names: as written, []: lean; unknown: the first that this kit does not know, undefined: it knows all
  */
-function parseNames(text) {
+function parseFeatureNames(text) {
   const sets = new Map([
     [LEAN, []],
     [ALL, FEATURE_NAMES],
@@ -72,7 +73,7 @@ function parseNames(text) {
  */
 export const featureSet = z.string().transform((text, context) => {
   if (text === LEAN || text === ALL) return text
-  const { names, unknown } = parseNames(text)
+  const { names, unknown } = parseFeatureNames(text)
   const refuse = (/** @type {string} */ message) => {
     context.addIssue({ code: 'custom', message })
     return z.NEVER
@@ -95,28 +96,28 @@ export function orderFeatures(text) {
 }
 
 /**
- * Lists the features in a value of the axis. An unknown name throws, since its arm would be lean under a wrong label.
+ * Lists the features in a value of the axis.
  * @param {string} [features] absent: lean, and so none
  * @returns in the order of FEATURES; []: the arm is lean
- * @throws {BenchError} for a name that this kit does not know
+ * @throws {BenchError} for a name that this kit does not know: the arm would be lean under a wrong label
  */
 export function listFeatures(features = LEAN) {
-  const { names, unknown } = parseNames(features)
+  const { names, unknown } = parseFeatureNames(features)
   if (unknown !== undefined)
     throw new BenchError(`read the features "${features}": this kit has no "${unknown}"; a later one may have it`)
   return FEATURE_NAMES.filter(name => names.includes(name))
 }
 
 /** The schema of the features of a plan or a record: it refuses names that this kit does not know. */
-export const recordedFeatures = z.string().refine(text => parseNames(text).unknown === undefined, {
+export const recordedFeatures = z.string().refine(text => parseFeatureNames(text).unknown === undefined, {
   error: ({ input }) => `this kit does not know each feature of "${input}"; a later one may`,
 })
 
 /**
- * Makes the features of a model from a value of the axis.
+ * Creates the features of a model from a value of the axis.
  * @param {string} [features] absent: lean
- * @returns {Features}
- * @throws {BenchError} for an unknown name
+ * @returns {Features} {}: it is lean
+ * @throws {BenchError} for a name that this kit does not know
  */
 export function createFeatures(features) {
   const entries = listFeatures(features).map(name => [name, FEATURES[name]])

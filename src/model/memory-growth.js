@@ -1,8 +1,9 @@
 /** The test for steady growth of memory, for counts of requests in the lab and for windows. Pure. */
 
 const KIB = 1024
-/** A leak grows in each part of the requests by at least this much; a heap grows by a step now and then. */
+// A leak grows in each part of the requests by at least this much; a heap grows by a step now and then.
 const PART_LEAST_BYTES = 16 * KIB
+// Growth from here on is shown in KiB.
 const KIB_LEAST_BYTES = 100
 
 /**
@@ -21,7 +22,7 @@ export function computeSteadyGrowth(bytes) {
 }
 
 /**
- * Renders growth, such as `0.4 KiB a request`.
+ * Renders the growth of memory a request: `0.4 KiB a request`, or in bytes below KIB_LEAST_BYTES.
  * @param {number} bytes of a request
  * @returns {string}
  */

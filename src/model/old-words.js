@@ -9,8 +9,8 @@ import { OLD_SCHEMA_VERSIONS, SCHEMA_VERSION } from './versions.js'
  * @import { Comparison, CpuLine, Slope, SummaryArm } from './types.ts'
  */
 
-// A name of a file may be `constructor` or `__proto__`, which an ordinary object has, too.
 /**
+ * Creates a table without a prototype: a file may have a name such as `constructor`, which an ordinary object has, too.
  * @param {Record<string, string>} words
  * @returns {Record<string, string>}
  */
@@ -31,16 +31,16 @@ const [OLDEST] = OLD_SCHEMA_VERSIONS
 /** Kinds of trials, as `--measure` and experiment files name them, too. */
 export const OLD_KINDS = createWords({ turns: 'cost', load: 'capacity' })
 
-// Fields whose keys are names that a user chose: they are no words of the schema.
-const BY_NAME = ['topologies', 'tools', 'placements', 'phasesSeconds', 'env']
-// Fields whose values are names of axes.
-const AXIS_NAMES = ['across', 'contrasts', 'contrast', 'axis', 'over']
+// The keys in these fields are names that a user chose, and no words of the schema.
+const FIELDS_BY_NAME = ['topologies', 'tools', 'placements', 'phasesSeconds', 'env']
+// The values of these fields are names of axes.
+const AXIS_FIELDS = ['across', 'contrasts', 'contrast', 'axis', 'over']
 
 /**
  * Converts a document of a run, such as a manifest, a record or a summary, from schema version 3 or 4 to today's. It does not
  * validate, and may change the comparisons of the input.
- * @param {any} document
- * @returns the converted document; one of any other version: the same object
+ * @param {any} document also undefined or no object
+ * @returns the converted document; `document` itself: it is of any other version, or has none
  */
 export function moderniseDocument(document) {
   if (!OLD_SCHEMA_VERSIONS.includes(document?.schemaVersion)) return document
@@ -56,9 +56,10 @@ export function moderniseDocument(document) {
 /**
  * Renames the words of version 3, and adds the kinds that it left out.
  * @param {any} document of version 3
+ * @returns a copy
  */
 function moderniseWords(document) {
-  const renamed = renameKeys(document)
+  const renamed = renameWords(document)
   if (renamed.trial?.arm) {
     renamed.trial.kind = findTrialKind(renamed)
     renamed.trial.arm.kind = renamed.trial.kind
@@ -81,12 +82,12 @@ function renameOneCore(comparisons) {
 }
 
 /**
- * Converts an experiment file or published claims, which have no schema version, to today's words.
+ * Converts an experiment file or published claims, which have no schema version, to today's words. It does not validate.
  * @param {any} document
- * @returns a copy in today's words, not validated
+ * @returns a copy in today's words
  */
-export function moderniseQuestion(document) {
-  const renamed = renameKeys(document)
+export function moderniseUserFile(document) {
+  const renamed = renameWords(document)
   if (Array.isArray(renamed?.measure))
     renamed.measure = renamed.measure.map((/** @type {string} */ kind) => OLD_KINDS[kind] ?? kind)
   return renamed
@@ -95,26 +96,24 @@ export function moderniseQuestion(document) {
 /**
  * Renames old keys, and old names of axes and kinds of loads, at any depth.
  * @param {any} value
- * @param {string} [key] of the value
- * @returns {any}
+ * @param {string} [key] of the value; that of its list, if it is in one
+ * @returns {any} a copy
  */
-function renameKeys(value, key = '') {
-  if (Array.isArray(value)) return value.map(part => renameKeys(part, key))
-  if (typeof value === 'string') {
-    if (AXIS_NAMES.includes(key)) return KEYS[value] ?? value
-    return value
-  }
+function renameWords(value, key = '') {
+  if (Array.isArray(value)) return value.map(part => renameWords(part, key))
+  if (typeof value === 'string') return AXIS_FIELDS.includes(key) ? (KEYS[value] ?? value) : value
   if (typeof value !== 'object' || value === null) return value
   const entries = Object.entries(value).map(([name, part]) => {
-    const newName = BY_NAME.includes(key) ? name : (KEYS[name] ?? name)
-    return [newName, name === 'kind' && 'users' in value && part === 'turns' ? 'interleaved' : renameKeys(part, name)]
+    const newName = FIELDS_BY_NAME.includes(key) ? name : (KEYS[name] ?? name)
+    const isOldLoadKind = name === 'kind' && 'users' in value && part === 'turns'
+    return [newName, isOldLoadKind ? 'interleaved' : renameWords(part, name)]
   })
   return Object.fromEntries(entries)
 }
 
 /**
- * Finds the kind of a trial; records of the oldest runs lack it.
- * @param {any} record
+ * Finds the kind of a trial. Records of the oldest runs lack it: it follows from their other fields.
+ * @param {any} record with the keys of today
  * @returns {string}
  */
 function findTrialKind({ trial, rollout, growth }) {
@@ -127,8 +126,9 @@ function findTrialKind({ trial, rollout, growth }) {
 
 /**
  * Finds the kind of an arm or a comparison, which version 3 lacks.
- * @param {any} arm
- * @param {{ isSearch: boolean, grows: unknown }} run
+ * @param {any} arm or comparison
+ * @param {{ isSearch: boolean, grows: unknown }} run grows: the setting or results of its growth; undefined: it has none
+ * @returns {string}
  */
 function findArmKind({ conditions, load }, { isSearch, grows }) {
   if (isSearch) return 'search'
@@ -137,11 +137,11 @@ function findArmKind({ conditions, load }, { isSearch, grows }) {
 }
 
 /**
- * By kind, creates the fields of its result that other kinds lack, from a summary of version 4, which has those of all kinds at its top
- * level.
+ * Creates, for each kind, the fields of its result that other kinds lack: a summary of version 4 has those of all kinds at its
+ * top level.
  * @type {Record<string, (flat: any) => object>}
  */
-const OF_KIND = {
+const CREATE_KIND_FIELDS = {
   cost: ({ interleaved }) => ({ cpus: interleaved?.cpus ?? null, connections: interleaved?.connections ?? [] }),
   capacity: () => ({}),
   search: ({ searches = [], sizes = [] }) => ({ searches, sizes }),
@@ -155,12 +155,12 @@ function isFlatSummary(document) {
 }
 
 /**
- * Splits a summary by the kinds of its arms, into one result each.
- * @param {any} flat a summary of version 4, in the words of today
+ * Splits a summary by the kinds of its arms, into one result each. A line of which no kind is found is left out.
+ * @param {any} summary of version 4, in the words of today
  */
-function splitFlatSummary({ arms, comparisons, lines, slopes, ...flat }) {
-  const { interleaved, searches, sizes, controlNeeds, growths, ...common } = flat
-  const kindOfLine = new Map((lines ?? []).map((/** @type {CpuLine} */ line) => [line, findKindOfLine(line, arms)]))
+function splitFlatSummary({ arms, comparisons, lines, slopes, ...otherFields }) {
+  const { interleaved, searches, sizes, controlNeeds, growths, ...common } = otherFields
+  const kindOfLine = new Map((lines ?? []).map((/** @type {CpuLine} */ line) => [line, findLineKind(line, arms)]))
   return {
     ...common,
     results: [...groupBy(arms, (/** @type {SummaryArm} */ arm) => arm.kind)].map(([kind, armsOfKind]) => ({
@@ -169,22 +169,22 @@ function splitFlatSummary({ arms, comparisons, lines, slopes, ...flat }) {
       comparisons: comparisons.filter((/** @type {Comparison} */ comparison) => comparison.kind === kind),
       lines: (lines ?? []).filter((/** @type {CpuLine} */ line) => kindOfLine.get(line) === kind),
       slopes: (slopes ?? []).filter((/** @type {Slope} */ { armId }) => armsOfKind.some(({ id }) => id === armId)),
-      ...OF_KIND[kind]?.({ interleaved, searches, sizes, controlNeeds, growths }),
+      ...CREATE_KIND_FIELDS[kind]?.({ interleaved, searches, sizes, controlNeeds, growths }),
     })),
   }
 }
 
 /**
  * Finds the kind whose arms have most of the points of a line, which has no kind: arms of several kinds may have the same rates.
- * Returns undefined if no arm has its plane and link.
  * @param {CpuLine} line
  * @param {SummaryArm[]} arms
+ * @returns undefined: no arm has the plane and link of the line
  */
-function findKindOfLine(line, arms) {
-  const ofLine = arms.filter(arm => renderArmName(arm) === renderArmName(line) && arm.link === line.link)
-  const countPoints = (/** @type {SummaryArm[]} */ some) =>
-    line.points.filter(point => some.some(arm => isPointOf(point, arm, line.service))).length
-  const kinds = [...groupBy(ofLine, arm => arm.kind)].toSorted(([, x], [, y]) => countPoints(y) - countPoints(x))
+function findLineKind(line, arms) {
+  const armsOfLine = arms.filter(arm => renderArmName(arm) === renderArmName(line) && arm.link === line.link)
+  const countPoints = (/** @type {SummaryArm[]} */ armsOfKind) =>
+    line.points.filter(point => armsOfKind.some(arm => isPointOf(point, arm, line.service))).length
+  const kinds = [...groupBy(armsOfLine, arm => arm.kind)].toSorted(([, a], [, b]) => countPoints(b) - countPoints(a))
   return kinds[0]?.[0]
 }
 
@@ -193,6 +193,7 @@ function findKindOfLine(line, arms) {
  * @param {CpuLine['points'][0]} point
  * @param {SummaryArm} arm
  * @param {string | null} service null: all sidecars
+ * @returns {boolean} false also: the arm has no sidecar of the service
  */
 function isPointOf({ ratePerSecond, millicores }, arm, service) {
   /** @type {any} */

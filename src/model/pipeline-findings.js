@@ -1,6 +1,6 @@
 import { BenchError } from '../lib/errors.js'
 import { VARIABLE } from './pipeline.js'
-import { hasServerTls, hasUpstreamTls, listTexts } from './pipeline-traffic.js'
+import { hasServerTls, hasUpstreamTls, listTemplateTexts } from './pipeline-traffic.js'
 
 /**
  * Findings about scripts that the kit did not write. Pure.
@@ -17,11 +17,11 @@ const KEY_BY_CONNECTION = /certificate\s*:\s*(?:\(\)|\w+)\s*=>[\s\S]{0,200}?new 
  *   key; absent: not known
  * @returns {string[]} sentences; []: it speaks no TLS, or there is nothing to report
  */
-export function listTlsNotes({ pipeline, keyType }) {
+export function listTlsFindings({ pipeline, keyType }) {
   const { file, scriptFiles } = pipeline
   const peers = [hasServerTls(pipeline) && 'client', hasUpstreamTls(pipeline) && 'server'].filter(Boolean)
   if (peers.length === 0) return []
-  const parsing = Object.entries(scriptFiles).filter(([, text]) => KEY_BY_CONNECTION.test(text))
+  const parsingScripts = Object.entries(scriptFiles).filter(([, text]) => KEY_BY_CONNECTION.test(text))
   const key = keyType === undefined ? 'a private key' : `its ${keyType} key`
   return [
     ...(hasVariable(pipeline, 'tls.ca')
@@ -29,19 +29,20 @@ export function listTlsNotes({ pipeline, keyType }) {
       : [
           `${file}: it accepts any certificate of the ${peers.join(' and the ')}: it was told no authority ({{tls.ca}}), and accepted that of the kit`,
         ]),
-    ...parsing.map(
+    ...parsingScripts.map(
       ([name]) => `${file}: ${name} parses ${key} for each connection: many new connections cost it more than requests`,
     ),
   ]
 }
 
 /**
- * Says whether a text of the pipeline names a variable.
+ * Says whether a template text of the pipeline names a variable.
  * @param {Pick<Pipeline, 'document' | 'scriptFiles'>} pipeline
- * @param {string} name
+ * @param {string} name such as `tls.ca`
  */
 function hasVariable(pipeline, name) {
-  return listTexts(pipeline).some(text => [...text.matchAll(VARIABLE)].some(([, variable]) => variable === name))
+  const matches = listTemplateTexts(pipeline).flatMap(text => [...text.matchAll(VARIABLE)])
+  return matches.some(([, variable]) => variable === name)
 }
 
 // Filters of Pipy that read or write another protocol than HTTP, which the load speaks.
@@ -54,20 +55,20 @@ const CODEC = /\.(?:decode|encode)(MQTT|Dubbo|Thrift|RESP|BGP|Netlink)\(/
  */
 export function findForeignCodec({ scriptFiles, document }) {
   for (const [name, text] of Object.entries(scriptFiles)) {
-    const replaced = Object.keys(document.replace[name] ?? {}).reduce((rest, from) => rest.replaceAll(from, ''), text)
-    const [filter, protocol] = CODEC.exec(replaced) ?? []
+    const remainder = Object.keys(document.replace[name] ?? {}).reduce((rest, from) => rest.replaceAll(from, ''), text)
+    const [filter, protocol] = CODEC.exec(remainder) ?? []
     if (filter !== undefined) return { name, protocol, filter: filter.slice(1, -1) }
   }
   return null
 }
 
 /**
- * Adds to a BenchError that the scripts have a codec of another protocol.
+ * Adds a hint to a BenchError if the scripts have a codec of another protocol than HTTP.
  * @param {unknown} error
  * @param {Pipeline} pipeline
- * @returns a new error with `error` as its cause; the same error: it is no BenchError, or the scripts have no such codec
+ * @returns a new error with `error` as its cause; `error` itself: it is no BenchError, or the scripts have no such codec
  */
-export function addForeignCodec(error, pipeline) {
+export function addForeignCodecHint(error, pipeline) {
   const codec = findForeignCodec(pipeline)
   if (codec === null || !(error instanceof BenchError)) return error
   return new BenchError(

@@ -10,17 +10,19 @@ import { createSidecarProcess } from './processes.js'
 /**
  * Creates the process of a sidecar from its `pipeline.yaml`.
  * @param {SidecarOptions & { pipeline: Pipeline }} options
- * @param {(started: { argv: string[], workers: number }) => { argv: string[], sockets: number | null }} [complete] adds the arguments that
- *   its plane gives every sidecar, and returns how many sockets listen at an address. Absent: no arguments, and any number of sockets,
- *   since the kit does not know the threads of another program
+ * @param {(started: { argv: string[], workers: number }) => { argv: string[], sockets: number | null }} [complete] adds the
+ *   arguments that its plane gives every sidecar, and returns how many sockets listen at an address. Absent: no arguments, and any
+ *   number of sockets, since the kit does not know the threads of another program
  * @returns {ProcessSpec}
+ * @throws {UsageError} for an unknown variable in a text of the pipeline
+ * @throws {BenchError} for a limit of the model that some plane cannot have
  */
 export function createPipelineSidecar({ pipeline, ...options }, complete = ({ argv }) => ({ argv, sockets: null })) {
   const { model, folder } = options
   const { document } = pipeline
   const { argv, ...rendered } = renderPipeline(pipeline, { model, folder })
-  const { argv: whole, sockets } = complete({ argv, workers: document.workers ?? model.workers })
-  const process = createSidecarProcess(options, { ...rendered, argv: whole, admin: null })
+  const { argv: completeArgv, sockets } = complete({ argv, workers: document.workers ?? model.workers })
+  const process = createSidecarProcess(options, { ...rendered, argv: completeArgv, admin: null })
   // Scripts that fix a port listen at all addresses of their namespace.
   const address = document.listen.port === undefined ? `${model.inbound?.address}` : '0.0.0.0'
   return { ...process, workers: sockets, listens: [{ address, port: findPipelinePort(pipeline) }] }

@@ -22,7 +22,8 @@ export function hasFixedPorts({ document: { listen, upstream } }) {
  * @returns {boolean}
  */
 export function hasUpstreamCalls(pipeline) {
-  return pipeline.document.upstream?.ports !== undefined || listTexts(pipeline).some(text => UPSTREAM.test(text))
+  if (pipeline.document.upstream?.ports !== undefined) return true
+  return listTemplateTexts(pipeline).some(text => UPSTREAM.test(text))
 }
 
 /**
@@ -44,17 +45,18 @@ export function hasUpstreamTls({ document: { upstream } }) {
 }
 
 /**
- * Says whether the payload is posted without headers and echoed by the application.
+ * Says whether the payload is posted without headers, and forwarded to the application, which echoes it with status 200.
  * @param {Pick<Pipeline, 'document' | 'scriptFiles'>} pipeline
  * @returns {boolean}
  */
 export function isEchoed(pipeline) {
-  const isUsual = isPayloadPosted(pipeline) && Object.keys(pipeline.document.request.headers).length === 0
-  return isUsual && pipeline.document.answer.status === 200 && hasUpstreamCalls(pipeline)
+  const hasHeaders = Object.keys(pipeline.document.request.headers).length > 0
+  if (!isPayloadPosted(pipeline) || hasHeaders) return false
+  return pipeline.document.answer.status === 200 && hasUpstreamCalls(pipeline)
 }
 
 /**
- * Says whether requests post the payload (--payload), and no body of the pipeline.yaml.
+ * Says whether requests post the payload (--payload), and no body that the pipeline.yaml names.
  * @param {Pick<Pipeline, 'document'>} pipeline
  * @returns {boolean}
  */
@@ -72,11 +74,12 @@ export function findPipelinePort({ document: { listen } }) {
 }
 
 /**
- * Lists the texts in which variables are replaced; a missing template counts as empty.
+ * Lists the texts in which variables are replaced: arguments, environment, files and replacements. A missing template counts as
+ * empty.
  * @param {Pick<Pipeline, 'document' | 'scriptFiles'>} pipeline
  * @returns {string[]}
  */
-export function listTexts({ document, scriptFiles }) {
+export function listTemplateTexts({ document, scriptFiles }) {
   return [
     ...(document.arguments ?? []),
     ...Object.values(document.environment),

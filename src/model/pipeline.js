@@ -3,7 +3,7 @@ import { UsageError } from '../lib/errors.js'
 import { renderSuggestion } from '../lib/nearest.js'
 import { parseYaml } from '../lib/yaml.js'
 import { createCountSchema } from './bounds.js'
-import { findPipelinePort, isPayloadPosted, listTexts } from './pipeline-traffic.js'
+import { findPipelinePort, isPayloadPosted, listTemplateTexts } from './pipeline-traffic.js'
 
 /**
  * The schema of `pipeline.yaml`, which starts a proxy with a configuration of the user's own, and the process that it renders. Pure.
@@ -99,7 +99,7 @@ const LISTEN = /\{\{\s*listen\.(port|address|url)\s*\}\}/
  * @param {string} text YAML
  * @param {string} file its name, for errors
  * @returns {PipelineDocument}
- * @throws {UsageError} if it does not match the schema
+ * @throws {UsageError} if it is empty, no YAML, or does not match the schema
  */
 export function parsePipeline(text, file) {
   return parseYaml({ text, file, schema })
@@ -116,12 +116,13 @@ export function createPipelineDocument(document) {
 }
 
 /**
- * Asserts that a program has the version that the document requires, which may be only its first parts. Without one, any version passes.
+ * Asserts that a program has the version that the document requires, which may be only its first parts. Without one, any version
+ * passes.
  * @param {Pick<Pipeline, 'document' | 'file'>} pipeline
  * @param {{ name: string, version: string, path: string }} tool
  * @throws {UsageError} if it has another
  */
-export function assertVersion({ document: { version }, file }, tool) {
+export function assertPipelineVersion({ document: { version }, file }, tool) {
   if (version === undefined || `${tool.version}.`.startsWith(`${version}.`)) return
   throw new UsageError(
     `${file}: version: its scripts need ${tool.name} ${version}, and ${tool.path} is ${tool.version}: name another program, such as ${tool.name.toUpperCase()}=/path/to/${tool.name}`,
@@ -160,8 +161,8 @@ export function assertPipelineRenderable(pipeline) {
       throw new UsageError(
         `${file}: files.${name}: no template ${content.template}${renderSuggestion(content.template, Object.keys(scriptFiles))}`,
       )
-  for (const text of listTexts(pipeline)) renderTemplate(text, { file, variables: EXAMPLE })
-  if (document.listen.port === undefined && !listTexts(pipeline).some(text => LISTEN.test(text)))
+  for (const text of listTemplateTexts(pipeline)) renderTemplate(text, { file, variables: EXAMPLE_VALUES })
+  if (document.listen.port === undefined && !listTemplateTexts(pipeline).some(text => LISTEN.test(text)))
     throw new UsageError(
       `${file}: listen: the program is not told where to listen: give the port that its scripts fix (listen: { port: 8000 }), or write {{listen.port}} in arguments, environment, files or replace`,
     )
@@ -169,29 +170,28 @@ export function assertPipelineRenderable(pipeline) {
 
 /**
  * Renders the arguments, the environment and the files of a program.
- * @param {Pipeline} pipeline
+ * @param {Pipeline} pipeline that `assertPipelineRenderable` accepts
  * @param {{ model: SidecarModel, folder: string }} options folder: of its files
  * @returns {{ argv: string[], env: Record<string, string>, files: import('./types.ts').ProcessSpec['files'] }}
+ * @throws {UsageError} for a variable that is unknown, or that the model has no value for
  */
 export function renderPipeline({ document, file, scriptFiles, binaryFiles = {} }, { model, folder }) {
   const variables = createVariables({ model, folder, document })
   const fill = (/** @type {string} */ text) => renderTemplate(text, { file, variables })
-  const replaced = Object.entries(scriptFiles).map(([name, content]) => {
+  /** @type {Map<string, string>} */
+  const files = new Map()
+  for (const [name, content] of Object.entries(scriptFiles)) {
     const replacements = Object.entries(document.replace[name] ?? {})
-    return /** @type {const} */ ([
+    files.set(
       name,
       replacements.reduce((text, [from, to]) => text.replaceAll(from, () => fill(to)), content),
-    ])
-  })
-  const rendered = Object.entries(document.files).map(
-    ([name, content]) =>
-      /** @type {const} */ ([name, fill(typeof content === 'string' ? content : scriptFiles[content.template])]),
-  )
-  const files = new Map([...replaced, ...rendered])
+    )
+  }
+  for (const [name, content] of Object.entries(document.files))
+    files.set(name, fill(typeof content === 'string' ? content : scriptFiles[content.template]))
+  const isFile = (/** @type {string} */ word) => files.has(word) || Object.hasOwn(binaryFiles, word)
   return {
-    argv: (document.arguments ?? [])
-      .map(fill)
-      .map(word => (files.has(word) || Object.hasOwn(binaryFiles, word) ? `${folder}/${word}` : word)),
+    argv: (document.arguments ?? []).map(fill).map(word => (isFile(word) ? `${folder}/${word}` : word)),
     env: Object.fromEntries(Object.entries(document.environment).map(([name, value]) => [name, fill(value)])),
     files: [
       ...[...files].map(([name, content]) => ({ name, content })),
@@ -214,7 +214,8 @@ export function listBinaryFiles(binaryFiles = {}) {
 }
 
 /**
- * Creates the values of VARIABLES by name; a model without a cluster has none of `upstream`.
+ * Creates the values of VARIABLES by name. A model without a cluster, or whose first cluster has no endpoint, has none of
+ * `upstream`.
  * @param {{ model: SidecarModel, folder: string, document: PipelineDocument }} options
  * @returns {Record<string, string>}
  */
@@ -244,13 +245,13 @@ export const VARIABLES = [
   ...['listen', 'upstream'].flatMap(end => ['address', 'port', 'url'].map(part => `${end}.${part}`)),
   ...['tls.certificate', 'tls.key', 'tls.ca', 'workers', 'folder'],
 ]
-const EXAMPLE = Object.fromEntries(VARIABLES.map(name => [name, '1']))
+const EXAMPLE_VALUES = Object.fromEntries(VARIABLES.map(name => [name, '1']))
 
 /**
  * Replaces the variables of a text by their values.
  * @param {string} text
- * @param {{ file: string, variables: Record<string, string> }} options
- * @throws {UsageError} for an unknown variable
+ * @param {{ file: string, variables: Record<string, string> }} options file: its name, for errors; variables: values by name
+ * @throws {UsageError} for a variable without a value
  */
 function renderTemplate(text, { file, variables }) {
   return text.replaceAll(VARIABLE, (_, name) => {

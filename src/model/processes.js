@@ -9,7 +9,8 @@ import { renderRouteName } from './routes.js'
  */
 
 /**
- * Creates a process with defaults: one worker, no limits, and no environment, files, scripts, credentials, administration port or image.
+ * Creates a process with defaults: one worker, no limits, and no environment, files, scripts, credentials, administration port
+ * or image.
  * @param {Pick<ProcessSpec, 'service' | 'role' | 'program' | 'argv' | 'folder' | 'listens'> & Partial<ProcessSpec>} overrides
  * @returns {ProcessSpec}
  */
@@ -40,14 +41,15 @@ export function createSidecarProcess({ model, folder, tool, cpuLimitCores }, ove
   const { service, trust, workers, inbound, outbound } = model
   const isRedirected = [inbound, outbound].some(listener => listener?.redirectedPorts)
   const listeners = model.carriesBytes ? listByteListeners(model) : [inbound, outbound]
-  const findRedirectPort = (/** @type {typeof inbound | typeof outbound} */ l) => (l?.redirectedPorts ? l.port : null)
+  const findRedirectPort = (/** @type {typeof inbound | typeof outbound} */ listener) =>
+    listener?.redirectedPorts ? listener.port : null
   return createProcess({
     service,
     role: 'sidecar',
     program: tool.path,
     folder,
     credentials: [trust.caPath, trust.certificatePath, trust.keyPath],
-    listens: listeners.flatMap(l => (l ? [{ address: l.address, port: l.port }] : [])),
+    listens: listeners.flatMap(listener => (listener ? [{ address: listener.address, port: listener.port }] : [])),
     workers,
     cpuLimitCores,
     image: tool.image ?? null,
@@ -98,7 +100,7 @@ const limits = z.object({
 })
 
 /**
- * Asserts that every plane can have the limits of a model.
+ * Asserts that every plane can have the limits of a model. Those of a model without features are not checked.
  * @param {SidecarModel} model
  * @throws {BenchError} that names the first invalid limit or route
  */
@@ -114,20 +116,22 @@ function assertLimits(model) {
 }
 
 /**
- * Finds why some plane cannot count or limit by these routes, as a sentence; null: all can.
+ * Finds the reason why some plane cannot count or limit requests by these routes.
  * @param {'inbound' | 'outbound'} direction
  * @param {Route[]} routes
  * @param {SidecarModel['features']} features
+ * @returns {string | null} null: all can, or the features neither count nor limit by route
  */
 function findRouteFault(direction, routes, { metrics, 'rate-limit': limit }) {
+  if (!metrics && !limit) return null
   /** @type {Set<string>} */
   const names = new Set()
-  for (const route of metrics || limit ? routes : []) {
+  for (const route of routes) {
     const name = renderRouteName(direction, route)
     if (names.has(name)) return `two are counted as ${name}: give one another host, path or header`
     names.add(name)
   }
-  // Envoy would make a bucket of that route for each host, where others share one.
+  // Envoy would make a bucket of that route for each host, and other planes share one.
   const isShared = limit && routes.some(({ host, limitPerSecond }) => host === null && limitPerSecond !== undefined)
   return isShared && routes.some(({ host }) => host !== null)
     ? 'a route for any host has a limit beside routes with a host: limit those with a host only'

@@ -13,9 +13,11 @@ const HEADERS_MOST = 16
 /** The shortest header that `renderHeaders` makes: `x-h0: `, a character and a line end. */
 export const HEADER_BYTES_LEAST = 9
 
-/** Options of a request; null or absent: not set. */
-/** @typedef {{ method?: string | null, requestBytes?: number | null, requestHeaderBytes?: number | null, responseBytes?: number | null,
- *   serviceTime?: string | null, chunks?: string | null, protocol?: string }} RequestOptions */
+/**
+ * Options of a request; null or absent: not set.
+ * @typedef {{ method?: string | null, requestBytes?: number | null, requestHeaderBytes?: number | null,
+ *   responseBytes?: number | null, serviceTime?: string | null, chunks?: string | null, protocol?: string }} RequestOptions
+ */
 
 /** Axes that make a request other than the POST that is echoed. */
 export const REQUEST_AXES = /** @type {const} */ ([
@@ -29,7 +31,8 @@ export const REQUEST_AXES = /** @type {const} */ ([
 
 /**
  * Creates the one kind of request of a load. The default method is GET for a response size alone, and POST otherwise and for gRPC.
- * A size that is not set is that of the payload, or 0 where the method has no body.
+ * A size that is not set is that of the payload, or 0 where the method has no body. A service time of 0, or of another form than
+ * `parseServiceTime` has, is left out.
  * @param {RequestOptions} options
  * @param {number} payloadBytes
  * @returns {RequestKind}
@@ -74,9 +77,9 @@ export function renderServiceTime({ meanMs, isExponential }) {
 }
 
 /**
- * Reads the service time of a kind of request; 0 ms without one.
+ * Reads the service time of a kind of request.
  * @param {Pick<RequestKind, 'serviceTime'>} kind
- * @returns {ServiceTime}
+ * @returns {ServiceTime} 0 ms: it has none
  */
 export function readServiceTime({ serviceTime }) {
   return (serviceTime && parseServiceTime(serviceTime)) || { meanMs: 0, isExponential: false }
@@ -96,7 +99,7 @@ export function parseChunks(text) {
 /**
  * Computes the time from the first chunk of an answer to the last.
  * @param {Pick<RequestKind, 'chunks'>} kind
- * @returns {number} milliseconds; 0: the answer has no chunks
+ * @returns {number} milliseconds; 0: the answer has no chunks or one, or their text has another form
  */
 export function computeChunksMs({ chunks }) {
   const parsed = chunks === undefined ? null : parseChunks(chunks)
@@ -115,7 +118,7 @@ export function hasChunks({ requests = [] }) {
 /**
  * Finds the kind of request of a load that has only one.
  * @param {Pick<Load, 'requests' | 'traffic'>} load
- * @returns null: an echo, or a mix
+ * @returns null: an echo, or a mix, also one of a single kind
  */
 export function findOnlyKind({ requests, traffic }) {
   return requests?.length === 1 && traffic === undefined ? requests[0] : null
@@ -131,18 +134,19 @@ export function computeBodyBytes({ requests, payloadBytes = 0, ownRequest }) {
   if (ownRequest !== undefined) return { requestBytes: ownRequest.requestBytes, responseBytes: 0 }
   if (requests === undefined) return { requestBytes: payloadBytes, responseBytes: payloadBytes }
   return {
-    requestBytes: computeMean(requests, kind => kind.requestBytes),
-    responseBytes: computeMean(requests, kind => kind.responseBytes),
+    requestBytes: computeWeightedMean(requests, kind => kind.requestBytes),
+    responseBytes: computeWeightedMean(requests, kind => kind.responseBytes),
   }
 }
 
 /**
  * Computes the mean time that the application takes for an answer, including the time between chunks.
  * @param {Pick<Load, 'requests'>} load
- * @returns {number} milliseconds; 0: an echo
+ * @returns {number} milliseconds; 0: an echo, or answers at once
  */
 export function computeServiceMs({ requests = [] }) {
-  return requests.length === 0 ? 0 : computeMean(requests, kind => readServiceTime(kind).meanMs + computeChunksMs(kind))
+  if (requests.length === 0) return 0
+  return computeWeightedMean(requests, kind => readServiceTime(kind).meanMs + computeChunksMs(kind))
 }
 
 // One in twenty service times of an exponential distribution is longer than three times the mean: exp(-3) is 0.05.
@@ -151,7 +155,7 @@ const SLOW_TIMES = 3
 /**
  * Computes the time that a slow answer of the slowest kind takes: SLOW_TIMES its mean, and the time between chunks.
  * @param {Pick<Load, 'requests'>} load
- * @returns {number} seconds; 0: an echo
+ * @returns {number} seconds; 0: an echo, or answers at once
  */
 export function computeSlowSeconds({ requests = [] }) {
   const slowMs = requests.map(kind => SLOW_TIMES * readServiceTime(kind).meanMs + computeChunksMs(kind))
@@ -162,7 +166,7 @@ export function computeSlowSeconds({ requests = [] }) {
  * Computes the users that a rate needs: twice the requests under way if all answers are slow (Little's law).
  * @param {Pick<Load, 'requests'>} load
  * @param {number} ratePerSecond
- * @returns {number} a whole number; 0: an echo
+ * @returns {number} a whole number; 0: an echo, or answers at once
  */
 export function computeUsersLeast(load, ratePerSecond) {
   return Math.ceil(2 * ratePerSecond * computeSlowSeconds(load))
@@ -174,7 +178,7 @@ const P99_SHARE = 0.01
  * Computes the p99 of the application itself over a mix: the time that 1 % of the requests exceed, found by bisection, since a
  * mix of exponential and fixed times has no formula.
  * @param {RequestKind[]} requests
- * @returns {number} milliseconds, to 0.1 ms
+ * @returns {number} milliseconds, to 0.1 ms; 0: at most 1 % of the requests take any time
  */
 export function computeServiceP99Ms(requests) {
   const weights = requests.reduce((sum, { weight }) => sum + weight, 0)
@@ -194,6 +198,7 @@ export function computeServiceP99Ms(requests) {
  * Computes the share of requests of one kind that take longer than a time.
  * @param {RequestKind} kind
  * @param {number} ms
+ * @returns {number} from 0 to 1
  */
 function computeKindShareAbove(kind, ms) {
   const { meanMs, isExponential } = readServiceTime(kind)
@@ -205,10 +210,10 @@ function computeKindShareAbove(kind, ms) {
 
 /**
  * Computes the mean over kinds of requests by their weights.
- * @param {RequestKind[]} requests
+ * @param {RequestKind[]} requests at least one
  * @param {(kind: RequestKind) => number} measure
  */
-function computeMean(requests, measure) {
+function computeWeightedMean(requests, measure) {
   const weights = requests.reduce((sum, { weight }) => sum + weight, 0)
   return requests.reduce((sum, kind) => sum + kind.weight * measure(kind), 0) / weights
 }
@@ -216,14 +221,14 @@ function computeMean(requests, measure) {
 /**
  * Renders headers that make up so many bytes, names and line ends included: one for every 64 bytes, but at least one and at most 16.
  * @param {number} bytes 0, or at least HEADER_BYTES_LEAST
- * @returns {Record<string, string>}
+ * @returns {Record<string, string>} {}: for 0 bytes
  */
 export function renderHeaders(bytes) {
-  const many = Math.min(HEADERS_MOST, Math.floor(bytes / HEADER_BYTES) || (bytes > 0 ? 1 : 0))
+  const count = Math.min(HEADERS_MOST, Math.floor(bytes / HEADER_BYTES) || (bytes > 0 ? 1 : 0))
   return Object.fromEntries(
-    Array.from({ length: many }, (_, i) => {
+    Array.from({ length: count }, (_, i) => {
       const name = `x-h${i.toString(36)}`
-      const size = Math.floor(bytes / many) + (i < bytes % many ? 1 : 0)
+      const size = Math.floor(bytes / count) + (i < bytes % count ? 1 : 0)
       // The name, a colon, a space and a line end.
       return [name, 'v'.repeat(size - name.length - 4)]
     }),
@@ -244,10 +249,10 @@ export function renderAnswer(bytes, nonce) {
  * Creates a request of the first kind of a load, with a nonce, to check its answer. The body of an echo is the nonce.
  * @param {Pick<Load, 'requests'>} load
  * @param {string} nonce
- * @param {Protocol} [protocol] of gRPC, bodies are messages as latin1
+ * @param {Protocol} [protocol] with grpc, bodies other than those of an echo are messages as latin1
  * @returns request; answer: the body of its correct answer
  */
-export function createCheck({ requests }, nonce, protocol = 'http/1.1') {
+export function createCheckRequest({ requests }, nonce, protocol = 'http/1.1') {
   const headers = { 'x-nonce': nonce }
   if (requests === undefined) return { request: { method: 'POST', path: '/', body: nonce, headers }, answer: nonce }
   const [{ method, path, requestBytes, responseBytes }] = requests
@@ -261,7 +266,7 @@ export function createCheck({ requests }, nonce, protocol = 'http/1.1') {
 /**
  * Encodes a message of bench/k6/echo.proto, whose field 1 is a string, as latin1: a character a byte. The tag of that field is
  * byte 10, a line feed, and the length follows as a varint (protobuf.dev/programming-guides/encoding).
- * @param {string} body
+ * @param {string} body in ASCII; empty: so is the message, as protobuf leaves out an empty field
  */
 function encodeMessage(body) {
   if (body === '') return ''
@@ -292,24 +297,26 @@ export function renderRequest({ requests, payloadBytes, traffic, ownRequest }) {
     return `traffic ${traffic}, ${requests.length} kind${requests.length === 1 ? '' : 's'} of requests`
   const [kind] = requests
   const { method, requestBytes, requestHeaderBytes, responseBytes } = kind
-  const sent = requestBytes > 0 ? ` ${renderSize(requestBytes)}` : ''
+  const body = requestBytes > 0 ? ` ${renderSize(requestBytes)}` : ''
   const headers = requestHeaderBytes > 0 ? ` with ${renderSize(requestHeaderBytes)} of headers` : ''
-  return `${method}${sent}${headers}, ${requestBytes > 0 ? 'answered by ' : ''}${renderSize(responseBytes)}${renderWait(kind)}`
+  const answer = `${requestBytes > 0 ? 'answered by ' : ''}${renderSize(responseBytes)}`
+  return `${method}${body}${headers}, ${answer}${renderWait(kind)}`
 }
 
 /**
- * Renders the request of a pipeline.yaml: `GET /health, answered 200 with 14 KiB`.
+ * Renders the request of a pipeline.yaml: `GET /health, answered 200 with 14 KiB`, without the size of an answer that is not known.
  * @param {NonNullable<Load['ownRequest']>} request
  */
 function renderPipelineRequest({ method, path, requestBytes, status, answerBytes = [] }) {
-  const sent = requestBytes > 0 ? ` with ${renderSize(requestBytes)}` : ''
+  const body = requestBytes > 0 ? ` with ${renderSize(requestBytes)}` : ''
   const answer = answerBytes.length > 0 ? ` with ${answerBytes.map(renderSize).join(' or ')}` : ''
-  return `${method} ${path}${sent}, answered ${status}${answer}`
+  return `${method} ${path}${body}, answered ${status}${answer}`
 }
 
 /**
- * Renders how an answer comes: ` after 30 ms in 10 chunks 5 ms apart`; empty: at once.
+ * Renders the times of an answer: ` after 30 ms in 10 chunks 5 ms apart`.
  * @param {RequestKind} kind
+ * @returns {string} empty: it comes at once
  */
 function renderWait(kind) {
   const { meanMs, isExponential } = readServiceTime(kind)

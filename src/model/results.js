@@ -10,16 +10,18 @@ export const listArms = ({ results }) => results.flatMap(({ arms }) => arms)
 export const listComparisons = ({ results }) => results.flatMap(({ comparisons }) => comparisons)
 
 /**
- * Finds the result of one kind of trials; undefined if the run had no trials of it.
+ * Finds the result of one kind of trials.
  * @template {Result['kind']} Kind
  * @param {Pick<Summary, 'results'>} summary
  * @param {Kind} kind
+ * @returns undefined: the run had no trials of it
  */
 export const findResult = ({ results }, kind) =>
   /** @type {ResultOf<Kind> | undefined} */ (results.find(result => result.kind === kind))
 
 /**
- * Lists the answers of `size`; empty for a run without a search.
+ * Lists the answers of `size`.
  * @param {Pick<Summary, 'results'>} summary
+ * @returns []: the run had no search, or none of a size
  */
 export const listSizes = summary => findResult(summary, 'search')?.sizes ?? []

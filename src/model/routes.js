@@ -1,4 +1,4 @@
-/** Facts about routes that hold for every plane. Pure. @import { Route } from './types.ts' */
+/** Facts about routes that hold for every plane. Pure. @import { Cluster, Route } from './types.ts' */
 
 /**
  * Renders the name of a route for metrics and limits, in letters, digits and underscores only, as statistics of Envoy need. Two
@@ -14,20 +14,31 @@ export function renderRouteName(direction, { host, pathPrefix, headers }) {
 
 /**
  * Groups routes by host: each host, and null for any other, with the routes that requests to it can take, in the order of the
- * model.
+ * model. Routes for any host are in every group.
  * @param {Route[]} routes
  * @returns each host once; the group of null may have no routes
  */
-export function groupByHost(routes) {
+export function groupRoutesByHost(routes) {
   const hosts = [...new Set([...routes.map(route => route.host), null])]
   return hosts.map(host => ({ host, routes: routes.filter(route => route.host === null || route.host === host) }))
 }
 
 /**
- * Says whether a route takes every request of its host.
+ * Says whether a route takes every request of its host: it has the path `/` and no headers.
  * @param {Route} route
  * @returns {boolean}
  */
 export function isUnconditional({ pathPrefix, headers }) {
   return pathPrefix === '/' && Object.keys(headers).length === 0
+}
+
+/**
+ * Lists the clusters that routes lead to.
+ * @param {Route[]} routes
+ * @param {Cluster[]} clusters
+ * @returns {Cluster[]} each once, in the order of `clusters`; []: no route leads to one of them
+ */
+export function listCalledClusters(routes, clusters) {
+  const called = new Set(routes.flatMap(({ split }) => split.map(({ cluster }) => cluster)))
+  return clusters.filter(({ name }) => called.has(name))
 }

@@ -21,9 +21,13 @@ const CAPABILITIES = '+dac_override,+dac_read_search'
 // A proxy of a node enters the namespaces of pods (setns(2)), and marks its packets in them (SO_MARK, socket(7)).
 const CAPABILITIES_OF_NODE = `${CAPABILITIES},+sys_admin,+net_admin`
 const createSidecarArgv = (/** @type {string} */ capabilities) => [
-  ...['setpriv', `--reuid=${SIDECAR_USER}`, `--inh-caps=${capabilities}`, `--ambient-caps=${capabilities}`, '--'],
+  'setpriv',
+  `--reuid=${SIDECAR_USER}`,
+  `--inh-caps=${capabilities}`,
+  `--ambient-caps=${capabilities}`,
+  '--',
 ]
-/** The command that starts a process as that user: setpriv(1) with its arguments, before the argv of the process. */
+/** setpriv(1) with its arguments, which precede the argv of a process to start it as SIDECAR_USER. */
 export const AS_SIDECAR = createSidecarArgv(CAPABILITIES)
 /** The same for a proxy that enters the namespaces of pods. */
 export const AS_NODE_PROXY = createSidecarArgv(CAPABILITIES_OF_NODE)
@@ -90,7 +94,7 @@ export function parseSpiffeId(identity) {
 }
 
 /**
- * Renders an address and port, as command lines have them.
+ * Renders an address and port for command lines and configurations.
  * @param {Endpoint} endpoint
  * @returns {string} such as `127.0.0.1:8080`
  */

@@ -1,6 +1,6 @@
 import { renderArmName } from './arms.js'
 
-/** The programs and folders of scripts of a run. If a variant is a program, its arms run that. Pure. */
+/** The programs and folders of scripts of a run. The arms of a variant that is a program run that one. Pure. */
 /** @import { PlaneChoice, ScriptFolder, Tool, ToolSpec } from './types.ts' */
 
 /** @typedef {{ tool: Pick<ToolSpec, 'name'>, variant: PlaneChoice['variant'] }} Variant tool: of its plane */
@@ -15,10 +15,10 @@ export function createVariantKey({ tool, variant }) {
 }
 
 /**
- * Finds the program of an arm's sidecars: its variant's own, or the plane's.
- * @param {Record<string, Tool>} tools
+ * Finds the program of an arm's sidecars: that of its variant, or else that of the plane.
+ * @param {Record<string, Tool>} tools by variant or name
  * @param {Variant} variant
- * @returns the tool; undefined: neither was found
+ * @returns undefined: the tools have neither
  */
 export function findSidecarTool(tools, variant) {
   return tools[createVariantKey(variant)] ?? tools[variant.tool.name]
@@ -45,10 +45,9 @@ export function findGenerator({ tools }) {
  * @returns undefined: it had none
  */
 export function findRecordedScripts({ scripts }, { role, plane, variant, profile = null }) {
-  return scripts.find(
-    other =>
-      other.role === role && other.plane === plane && other.variant === variant && (other.profile ?? null) === profile,
-  )
+  return scripts
+    .filter(folder => folder.role === role && folder.plane === plane)
+    .find(folder => folder.variant === variant && (folder.profile ?? null) === profile)
 }
 
 /**

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { readBytes } from '../lib/units.js'
+import { parseBytes } from '../lib/units.js'
 import {
   computeChunksMs,
   createRequestKind,
@@ -15,9 +15,9 @@ import {
  */
 
 export const KINDS_MOST = 50
-const BODY_BYTES_MOST = 16 * 2 ** 20
-const HEADER_BYTES_MOST = 8 * 2 ** 10
-const SERVICE_TIME_MOST_MS = 10_000
+export const BODY_BYTES_MOST = 16 * 2 ** 20
+export const HEADER_BYTES_MOST = 8 * 2 ** 10
+export const SERVICE_TIME_MOST_MS = 10_000
 
 /** A service time, of --service-time or of a kind of a mix: at most 10 s on average. */
 export const serviceTime = z
@@ -40,7 +40,7 @@ export const chunks = z
 /**
  * Creates the schema of a size in bytes, 0 included.
  * @param {number} most
- * @param {string} why the reason for this maximum
+ * @param {string} why the reason for this maximum, which the message gives
  */
 const createSizeSchema = (most, why) => z.int().min(0).max(most, `at most ${most} bytes: ${why}`)
 
@@ -58,7 +58,7 @@ const createWrittenSizeSchema = bytes =>
   z
     .union([z.number(), z.string()], 'a size such as 14KiB is needed')
     .refine(
-      value => bytes.safeParse(readSize(value)).success,
+      value => bytes.safeParse(parseWrittenSize(value)).success,
       'a size such as 14KiB, or 0, and at most 16MiB is needed',
     )
 
@@ -89,18 +89,19 @@ export const trafficSchema = z.strictObject({
     .max(KINDS_MOST, `at most ${KINDS_MOST} kinds: sidecars have a route for each`)
     .refine(kinds => new Set(kinds.map(renderKind)).size === kinds.length, 'two kinds have the same method and path')
     .refine(
-      kinds => kinds.every(({ method, request = 0 }) => !['GET', 'HEAD'].includes(method) || readSize(request) === 0),
+      kinds =>
+        kinds.every(({ method, request = 0 }) => !['GET', 'HEAD'].includes(method) || parseWrittenSize(request) === 0),
       'a GET or HEAD has no body: leave request out',
     )
     .refine(
-      kinds => kinds.every(({ method, response = 0 }) => method !== 'HEAD' || readSize(response) === 0),
+      kinds => kinds.every(({ method, response = 0 }) => method !== 'HEAD' || parseWrittenSize(response) === 0),
       'an answer to HEAD has no body: leave response out',
     ),
 })
 
 /** @typedef {z.infer<typeof trafficSchema>} Traffic */
 
-/** @param {{ method: string, path: string }} kind */
+/** Renders the method and path of a kind: no two kinds of a mix share them. @param {{ method: string, path: string }} kind */
 const renderKind = ({ method, path }) => `${method} ${path}`
 
 /**
@@ -114,9 +115,9 @@ export function listRequestKinds({ kinds }, payloadBytes) {
     ...createRequestKind(
       {
         method,
-        requestBytes: request === undefined ? undefined : readSize(request),
-        requestHeaderBytes: requestHeaders === undefined ? undefined : readSize(requestHeaders),
-        responseBytes: response === undefined ? undefined : readSize(response),
+        requestBytes: request === undefined ? undefined : parseWrittenSize(request),
+        requestHeaderBytes: requestHeaders === undefined ? undefined : parseWrittenSize(requestHeaders),
+        responseBytes: response === undefined ? undefined : parseWrittenSize(response),
         serviceTime: time,
       },
       payloadBytes,
@@ -136,11 +137,11 @@ export function listPaths(kinds) {
 }
 
 /**
- * Reads a size.
+ * Parses a size of a file of traffic.
  * @param {number | string} value such as 14KiB or 0
  * @returns {number} bytes; NaN: it is no size
  */
-function readSize(value) {
+function parseWrittenSize(value) {
   if (typeof value === 'number') return value
-  return /^0B?$/.test(value) ? 0 : (readBytes(value) ?? Number.NaN)
+  return /^0B?$/.test(value) ? 0 : (parseBytes(value) ?? Number.NaN)
 }

@@ -1,6 +1,5 @@
 // The nouns of the kit, types only, a file a noun. Units are in the names.
 export type * from './types/address.ts'
-export type * from './types/asking.ts'
 export type * from './types/documents.ts'
 export type * from './types/ledger.ts'
 export type * from './types/load.ts'
@@ -8,5 +7,6 @@ export type * from './types/plan.ts'
 export type * from './types/plane.ts'
 export type * from './types/process.ts'
 export type * from './types/record.ts'
+export type * from './types/rollout-poller.ts'
 export type * from './types/sidecar.ts'
 export type * from './types/target.ts'

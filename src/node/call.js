@@ -4,7 +4,7 @@ import { callSafely } from '../lib/call-safely.js'
 /** Unary calls of gRPC over HTTP/2, by the protocol's own specification (grpc/grpc, doc/PROTOCOL-HTTP2.md). */
 /**
  * @import { Endpoint } from '../model/types.ts'
- * @import { Ask, Response } from './send.js'
+ * @import { Request, Response } from './send.js'
  */
 
 /** Status codes of gRPC (doc/statuscodes.md). */
@@ -23,6 +23,10 @@ const WINDOW_BYTES = 1024 * 1024
  */
 export const SESSION_MEGABYTES = 256
 
+/**
+ * The headers and trailers of an answer; status 0: none has arrived.
+ * @typedef {{ status: number, headers: http2.IncomingHttpHeaders, trailers: http2.IncomingHttpHeaders }} ReceivedHeaders
+ */
 /**
  * @typedef {object} CallFields
  * @property {number} code that of gRPC; internal for an answer that was cut, has no code, or lacks the message of an OK
@@ -49,7 +53,7 @@ export function openChannel({ address, port }, tls) {
     ...(tls && { ...tls, rejectUnauthorized: false, ALPNProtocols: ['h2'] }),
   })
   channel.on('connect', () => channel.setLocalWindowSize(WINDOW_BYTES))
-  // Each call reports the error itself; without this listener it would end the process.
+  // Without this listener an error would end the process.
   return channel.on('error', () => {})
 }
 
@@ -65,11 +69,11 @@ export function frameMessage(message) {
 }
 
 /**
- * Reads the message of a frame.
+ * Takes the message out of a frame.
  * @param {Buffer} bytes
  * @returns {Buffer | null} null: the bytes are not exactly one whole, uncompressed message
  */
-function readMessage(bytes) {
+function unframeMessage(bytes) {
   const isComplete =
     bytes.length >= PREFIX_BYTES && bytes[0] === 0 && bytes.readUInt32BE(1) === bytes.length - PREFIX_BYTES
   return isComplete ? bytes.subarray(PREFIX_BYTES) : null
@@ -87,58 +91,69 @@ function readMessage(bytes) {
  * Makes one call. An answer that was cut, by the timeout or a broken connection, resolves with the code internal; a stream that
  * the peer refused before an answer resolves with the code unavailable.
  * @param {Endpoint} endpoint
- * @param {Ask} ask
+ * @param {Request} request
  * @param {CallOptions} [options]
  * @returns {Promise<Called>}
- * @throws if no answer begins within `timeoutSeconds`, the connection breaks before, or the channel is closed
+ * @throws {Error} if no answer begins within `timeoutSeconds`, the connection breaks before, or the channel is closed
  */
-export async function callEndpoint(endpoint, { host, path = '/', headers = {}, body = '' }, options = {}) {
+export async function callUnary(endpoint, { host, path = '/', headers = {}, body = '' }, options = {}) {
   const { tls, timeoutSeconds = 10, channel = openChannel(endpoint, tls) } = options
   try {
-    return await new Promise((resolve, reject) => {
-      if (channel.destroyed || channel.closed) throw new Error('the connection is closed')
-      const stream = channel.request({
-        ':method': 'POST',
-        ':path': path,
-        ':authority': `${host}`,
-        'content-type': 'application/grpc',
-        te: 'trailers',
-        ...headers,
-      })
-      /** @type {number | undefined} */
-      let localPort
-      /** @type {{ status: number, headers: http2.IncomingHttpHeaders, trailers: http2.IncomingHttpHeaders }} */
-      const received = { status: 0, headers: {}, trailers: {} }
-      /** @type {Buffer[]} */
-      const chunks = []
-      /** @type {Error | null} */
-      let fault = null
-      const timer = setTimeout(
-        () => stream.destroy(new Error(`no answer within ${timeoutSeconds} s`)),
-        timeoutSeconds * 1000,
-      )
-      stream.on('response', ({ ':status': status, ...rest }) => {
-        localPort = channel.socket?.localPort
-        Object.assign(received, { status, headers: rest })
-      })
-      stream.on('trailers', trailers => Object.assign(received, { trailers: { ...trailers } }))
-      stream.on('data', chunk => chunks.push(chunk))
-      stream.on('error', error => {
-        fault = error
-      })
-      stream.on('close', () => {
-        clearTimeout(timer)
-        if (received.status > 0)
-          resolve({ ...createOutcome(received, { bytes: Buffer.concat(chunks), isCut: fault !== null }), localPort })
-        else if (stream.rstCode === http2.constants.NGHTTP2_REFUSED_STREAM) resolve(REFUSED)
-        else reject(fault ?? new Error('the stream was closed without an answer'))
-      })
-      if (options.begin) options.begin(stream)
-      else stream.end(frameMessage(Buffer.from(body, 'latin1')))
+    if (channel.destroyed || channel.closed) throw new Error('the connection is closed')
+    const stream = channel.request({
+      ':method': 'POST',
+      ':path': path,
+      ':authority': `${host}`,
+      'content-type': 'application/grpc',
+      te: 'trailers',
+      ...headers,
     })
+    if (options.begin) options.begin(stream)
+    else stream.end(frameMessage(Buffer.from(body, 'latin1')))
+    return await awaitOutcome(stream, { channel, timeoutSeconds })
   } finally {
     if (!options.channel) channel.destroy()
   }
+}
+
+/**
+ * Receives the answer to a call until its stream is closed.
+ * @param {http2.ClientHttp2Stream} stream
+ * @param {{ channel: http2.ClientHttp2Session, timeoutSeconds: number }} options
+ * @returns {Promise<Called>} as `callUnary`
+ * @throws {Error} as `callUnary`
+ */
+function awaitOutcome(stream, { channel, timeoutSeconds }) {
+  return new Promise((resolve, reject) => {
+    /** @type {number | undefined} */
+    let localPort
+    /** @type {ReceivedHeaders} */
+    const received = { status: 0, headers: {}, trailers: {} }
+    /** @type {Buffer[]} */
+    const chunks = []
+    /** @type {Error | null} */
+    let fault = null
+    const timer = setTimeout(
+      () => stream.destroy(new Error(`no answer within ${timeoutSeconds} s`)),
+      timeoutSeconds * 1000,
+    )
+    stream.on('response', ({ ':status': status, ...rest }) => {
+      localPort = channel.socket?.localPort
+      Object.assign(received, { status, headers: rest })
+    })
+    stream.on('trailers', trailers => Object.assign(received, { trailers: { ...trailers } }))
+    stream.on('data', chunk => chunks.push(chunk))
+    stream.on('error', error => {
+      fault = error
+    })
+    stream.on('close', () => {
+      clearTimeout(timer)
+      if (received.status > 0)
+        resolve({ ...createOutcome(received, { bytes: Buffer.concat(chunks), isCut: fault !== null }), localPort })
+      else if (stream.rstCode === http2.constants.NGHTTP2_REFUSED_STREAM) resolve(REFUSED)
+      else reject(fault ?? new Error('the stream was closed without an answer'))
+    })
+  })
 }
 
 /**
@@ -157,15 +172,17 @@ const REFUSED = {
 
 /**
  * Creates the outcome of a call, without its local port.
- * @param {{ status: number, headers: http2.IncomingHttpHeaders, trailers: http2.IncomingHttpHeaders }} got what arrived
- * @param {{ bytes: Buffer, isCut: boolean }} end isCut: a reset or a broken connection ended the answer
+ * @param {ReceivedHeaders} received
+ * @param {{ bytes: Buffer, isCut: boolean }} end bytes: of the body; isCut: a reset or a broken connection ended the answer
  * @returns {Omit<Called, 'localPort'>}
  */
 function createOutcome({ status, headers, trailers }, { bytes, isCut }) {
   const grpcStatus = trailers['grpc-status'] ?? headers['grpc-status']
-  const message = readMessage(bytes)
+  const message = unframeMessage(bytes)
   // Without a status, or without the whole message that an OK stands for, the call has failed.
-  const isBroken = isCut || (grpcStatus === undefined ? status === 200 : grpcStatus === '0' && message === null)
+  const lacksStatus = grpcStatus === undefined && status === 200
+  const lacksMessage = grpcStatus === '0' && message === null
+  const isBroken = isCut || lacksStatus || lacksMessage
   const code = isBroken ? CODES.internal : Number(grpcStatus ?? CODE_OF_STATUS[status] ?? CODES.unknown)
   const grpcMessage = trailers['grpc-message'] ?? headers['grpc-message']
   const reason =

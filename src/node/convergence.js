@@ -1,4 +1,5 @@
 import net from 'node:net'
+import { readNowMs } from '../lib/clock.js'
 import { BenchError, OWN_CODES } from '../lib/errors.js'
 
 /**
@@ -8,11 +9,11 @@ import { BenchError, OWN_CODES } from '../lib/errors.js'
  */
 /**
  * @import { ConfigurationTimes, Endpoint, Expected } from '../model/types.ts'
- * @import { Ask, Response } from './send.js'
+ * @import { Request, Response } from './send.js'
  */
 
 /** Requests per second to all sidecars together: more would slow down what is measured. */
-export const ASKED_PER_SECOND = 400
+export const POLLS_PER_SECOND = 400
 /** The response header with the application's name, if it has one. */
 const SERVED_BY = 'x-served-by'
 const TICK_MS = 5
@@ -28,27 +29,33 @@ const SELDOM_MS = 50
 const SHARE_MOST = 0.5
 
 /**
+ * The state of a sidecar that waits for its configuration.
+ * @typedef {object} Polling
+ * @property {number} fromMs when polling began
+ * @property {number} lastPollMs when the last request was sent; `fromMs` before the first
+ * @property {number} lastAnswerMs when the last was answered without the configuration, or failed; -Infinity: none was
+ * @property {boolean} isInFlight a request is not yet answered
+ * @property {Set<string>} backendNames that have answered
+ * @property {() => void} settle resolves with the result
+ * @property {(error: Error) => void} fail rejects
+ * @property {ConfigurationTimes} result
+ */
+/** @typedef {Expected & Polling} Waiting */
+
+/**
  * Creates a poller and starts its timer. It polls every sidecar that waits for its configuration, until `close`.
  * @param {object} [options]
- * @param {number} [options.perSecond] the most requests to all sidecars together; ASKED_PER_SECOND by default
- * @param {typeof sendOnce} [options.ask] sends one request
+ * @param {number} [options.perSecond] the most requests to all sidecars together; POLLS_PER_SECOND by default
+ * @param {typeof sendLightRequest} [options.send] sends one request
  * @param {() => number} [options.now] epoch milliseconds
- * @returns expect: polls a sidecar until it has its configuration; countWaiting: how many wait; giveUp: resolves all that wait;
- *   close: stops the timer and gives up
+ * @returns expect: polls a sidecar until it has its configuration; countWaiting: how many wait; giveUp: resolves all that wait,
+ *   with yesMs null; close: stops the timer and gives up
  */
-export function createConvergence({ perSecond = ASKED_PER_SECOND, ask = sendOnce, now = readNowMs } = {}) {
-  /**
-   * @typedef {object} Polling
-   * @property {number} fromMs when polling began
-   * @property {number} lastAskMs when the last request was sent; `fromMs` before the first
-   * @property {number} lastAnswerMs when the last was answered without the configuration, or failed; -Infinity: none was
-   * @property {boolean} isInFlight a request is not yet answered
-   * @property {Set<string>} backendNames that have answered
-   * @property {() => void} settle resolves with the result
-   * @property {(error: Error) => void} fail rejects
-   * @property {ConfigurationTimes} result
-   */
-  /** @typedef {Expected & Polling} Waiting */
+export function createConvergencePoller({
+  perSecond = POLLS_PER_SECOND,
+  send = sendLightRequest,
+  now = readNowMs,
+} = {}) {
   /** Sidecars that wait, the one with the oldest request first. @type {Set<Waiting>} */
   const waiting = new Set()
   let tokens = 1
@@ -62,11 +69,11 @@ export function createConvergence({ perSecond = ASKED_PER_SECOND, ask = sendOnce
     for (const sidecar of [...waiting]) {
       if (tokens < 1) break
       // The fewer sidecars wait, the more of the budget each has.
-      const everyMs = sidecar.lastAskMs - sidecar.fromMs < OFTEN_UP_TO_MS ? OFTEN_MS : SELDOM_MS
+      const everyMs = sidecar.lastPollMs - sidecar.fromMs < OFTEN_UP_TO_MS ? OFTEN_MS : SELDOM_MS
       const dueMs = sidecar.lastAnswerMs + Math.max(everyMs, 1000 / (SHARE_MOST * (perSecond / waiting.size)))
       if (sidecar.isInFlight || atMs < dueMs) continue
       tokens--
-      askWaitingSidecar(sidecar)
+      pollSidecar(sidecar)
     }
   }, TICK_MS)
 
@@ -74,17 +81,17 @@ export function createConvergence({ perSecond = ASKED_PER_SECOND, ask = sendOnce
    * Sends one request, and settles the wait if the answer shows the configuration.
    * @param {Waiting} sidecar
    */
-  async function askWaitingSidecar(sidecar) {
-    const { endpoint, host, name, result, backendNames, backends = 1 } = sidecar
+  async function pollSidecar(sidecar) {
+    const { endpoint, host, name, result } = sidecar
     waiting.delete(sidecar)
     waiting.add(sidecar)
     sidecar.isInFlight = true
     result.asked++
     const nonce = `${name}-${++count}`
     const sentMs = now()
-    sidecar.lastAskMs = sentMs
+    sidecar.lastPollMs = sentMs
     const request = { host, method: 'POST', body: nonce, headers: { 'x-nonce': nonce } }
-    const answer = await ask(endpoint, request, { timeoutSeconds: ANSWER_SECONDS }).catch(error => error)
+    const answer = await send(endpoint, request, { timeoutSeconds: ANSWER_SECONDS }).catch(error => error)
     sidecar.isInFlight = false
     if (!waiting.has(sidecar)) return
     if (answer.isReused) {
@@ -92,17 +99,8 @@ export function createConvergence({ perSecond = ASKED_PER_SECOND, ask = sendOnce
       sidecar.fail(
         new BenchError(`${name} was asked over a kept connection, which may be served by what it had before`),
       )
-    } else if (isEchoOf(answer, nonce)) {
-      backendNames.add(`${answer.headers[SERVED_BY]}`)
-      if (backends > 1) result.backends = backendNames.size
-      if (backendNames.size < backends) return
-      result.yesMs = now()
-      waiting.delete(sidecar)
-      const earlyMs = result.sinceMs - result.yesMs
-      if (earlyMs > 0)
-        sidecar.fail(new BenchError(`${name} had ${host} ${earlyMs} ms before it was to: a clock was set back`))
-      else sidecar.settle()
-    } else {
+    } else if (isEchoOf(answer, nonce)) acceptEcho(sidecar, `${answer.headers[SERVED_BY]}`)
+    else {
       // Only a 404, or a refused connection of a sidecar that starts, shows that it lacks the configuration.
       if (answer.status === 404 || (sidecar.isStarting && answer.code === 'ECONNREFUSED')) result.lastNoMs = sentMs
       if (OWN_CODES.includes(answer.code)) result.unsent = answer.message
@@ -111,29 +109,45 @@ export function createConvergence({ perSecond = ASKED_PER_SECOND, ask = sendOnce
     }
   }
 
+  /**
+   * Counts the backend that has answered, and settles the wait once enough have.
+   * @param {Waiting} sidecar
+   * @param {string} backendName
+   */
+  function acceptEcho(sidecar, backendName) {
+    const { host, name, result, backendNames, backends = 1 } = sidecar
+    backendNames.add(backendName)
+    if (backends > 1) result.backends = backendNames.size
+    if (backendNames.size < backends) return
+    result.yesMs = now()
+    waiting.delete(sidecar)
+    const earlyMs = result.sinceMs - result.yesMs
+    if (earlyMs > 0)
+      sidecar.fail(new BenchError(`${name} had ${host} ${earlyMs} ms before it was to: a clock was set back`))
+    else sidecar.settle()
+  }
+
   return {
     /**
      * Polls a sidecar from now on until `backends` distinct names (1 by default) have answered, or polling ends. It continues
      * after any other answer and any failure; only a 404, or a refused connection of a sidecar that starts, sets `lastNoMs`.
      * @param {Expected} expected
      * @returns {Promise<ConfigurationTimes>} yesMs null: polling ended first
-     * @throws {BenchError} when a request went over a kept connection, or the answer came before `sinceMs`
+     * @throws {BenchError} if a request went over a kept connection, or the answer came before `sinceMs`
      */
     expect: expected =>
       new Promise((resolve, reject) => {
         const fromMs = now()
         const { sinceMs = fromMs, backends = 1 } = expected
         const result = { sinceMs, lastNoMs: null, yesMs: null, asked: 0, ...(backends > 1 && { backends: 0 }) }
-        const state = { fromMs, lastAskMs: fromMs, lastAnswerMs: -Infinity, isInFlight: false, backendNames: new Set() }
-        waiting.add({ ...expected, ...state, result, settle: () => resolve(result), fail: reject })
+        const state = { fromMs, lastPollMs: fromMs, lastAnswerMs: -Infinity, isInFlight: false, result }
+        waiting.add({ ...expected, ...state, backendNames: new Set(), settle: () => resolve(result), fail: reject })
       }),
     countWaiting: () => waiting.size,
-    /** Resolves all that still wait, with yesMs null. */
     giveUp() {
       for (const sidecar of waiting) sidecar.settle()
       waiting.clear()
     },
-    /** Stops the timer, and gives up. */
     close() {
       clearInterval(timer)
       this.giveUp()
@@ -152,24 +166,16 @@ export function isEchoOf({ status, body, headers }, nonce) {
 }
 
 /**
- * Reads the time in epoch milliseconds, with a finer resolution than Date.now().
- * @returns {number}
- */
-export function readNowMs() {
-  return performance.timeOrigin + performance.now()
-}
-
-/**
  * Sends one request to `/` over a connection of its own, with half of the CPU that Node's client takes: the sender shares the
  * machine with hundreds of sidecars that it polls. A character of a body is a byte (latin1); the last of repeated headers wins.
  * @param {Endpoint} endpoint
- * @param {Pick<Ask, 'method' | 'headers' | 'body'> & { host: string }} ask
+ * @param {Pick<Request, 'method' | 'headers' | 'body'> & { host: string }} request
  * @param {{ timeoutSeconds?: number }} [options]
  * @returns {Promise<Omit<Response, 'localPort'>>}
- * @throws the system's error if it cannot connect, such as ECONNREFUSED; when the connection is idle for timeoutSeconds (10 by
- *   default), or is closed before the whole answer
+ * @throws the system's error if it cannot connect, such as ECONNREFUSED; an Error if the connection is idle for timeoutSeconds (10
+ *   by default), or is closed before the whole answer
  */
-export function sendOnce({ address, port }, { host, method = 'GET', headers = {}, body = '' }, options = {}) {
+export function sendLightRequest({ address, port }, { host, method = 'GET', headers = {}, body = '' }, options = {}) {
   const { timeoutSeconds = 10 } = options
   const length = Buffer.byteLength(body, 'latin1')
   const requestHeaders = { host, ...headers, 'content-length': length, connection: 'close' }
@@ -208,21 +214,28 @@ function parseAnswer(text, isEnded) {
   const [statusLine, ...lines] = text.slice(0, end).split('\r\n')
   const parts = lines.map(line => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1)])
   const headers = Object.fromEntries(parts.map(([name, value]) => [name.toLowerCase(), value.trim()]))
-  const bodyText = text.slice(end + 4)
-  const length = headers['content-length']
-  const body =
-    headers['transfer-encoding'] === 'chunked'
-      ? joinChunks(bodyText)
-      : length === undefined
-        ? isEnded && bodyText
-        : bodyText.length >= Number(length) && bodyText.slice(0, Number(length))
-  return typeof body === 'string' ? { status: Number(statusLine.split(' ')[1]), headers, body } : null
+  const body = parseBody(text.slice(end + 4), headers, isEnded)
+  return body === null ? null : { status: Number(statusLine.split(' ')[1]), headers, body }
+}
+
+/**
+ * Parses a body: by its chunks, its length, or the end of the connection.
+ * @param {string} text received so far after the headers
+ * @param {Record<string, string>} headers
+ * @param {boolean} isEnded the peer has closed
+ * @returns {string | null} null: it is not complete yet
+ */
+function parseBody(text, headers, isEnded) {
+  if (headers['transfer-encoding'] === 'chunked') return joinChunks(text)
+  const { 'content-length': length } = headers
+  if (length === undefined) return isEnded ? text : null
+  return text.length >= Number(length) ? text.slice(0, Number(length)) : null
 }
 
 /**
  * Joins a chunked body (RFC 9112, 7.1).
  * @param {string} text
- * @returns {string | null} null: the last, empty chunk has not arrived
+ * @returns {string | null} null: it is not complete up to its last, empty chunk
  */
 function joinChunks(text) {
   let body = ''

@@ -14,7 +14,7 @@ import path from 'node:path'
 import { callSafely } from '../lib/call-safely.js'
 import { BenchError } from '../lib/errors.js'
 import { parseJson } from '../lib/json.js'
-import { processStartTicks, readPlace } from '../lib/process-start.js'
+import { readPlace, readProcessStartTicks } from '../lib/process-start.js'
 import { renderCommand } from '../lib/render-command.js'
 import { renderNounCount } from '../lib/units.js'
 import { listProcEntries, readProcFile } from './kernel/proc-files.js'
@@ -38,12 +38,13 @@ function locateLedgers() {
 }
 
 /**
- * Creates the ledger of a run that this process owns, and the folder of ledgers if there is none.
- * @param {{ runId: string, root?: string }} options root: the folder of ledgers
- * @returns {Ledger}
- * @throws {BenchError} when it cannot be written, or the folder is of another user or open to others
+ * Makes the folder of a ledger, with the document that says which process owns it. It gets its name once it is complete.
+ * @param {string} root the folder of ledgers, which is made if there is none
+ * @param {string} runId
+ * @returns {string} its path
+ * @throws {BenchError} if it cannot be written, or the folder of ledgers is of another user or open to others
  */
-export function openLedger({ runId, root = locateLedgers() }) {
+function makeLedgerFolder(root, runId) {
   const folder = path.join(root, runId)
   const halfMade = path.join(root, `.${runId}`)
   try {
@@ -53,9 +54,10 @@ export function openLedger({ runId, root = locateLedgers() }) {
     assertTrustedFolder(root)
     const { pid } = process
     /** @type {Owner} */
-    const owner = { pid, startTicks: processStartTicks(pid), ...readPlace(), command: process.argv.slice(2) }
+    const owner = { pid, startTicks: readProcessStartTicks(pid), ...readPlace(), command: process.argv.slice(2) }
     writeFileSync(path.join(halfMade, 'owner.json'), JSON.stringify(owner))
     renameSync(halfMade, folder)
+    return folder
   } catch (error) {
     if (error instanceof BenchError) throw error
     throw new BenchError(
@@ -63,6 +65,16 @@ export function openLedger({ runId, root = locateLedgers() }) {
       { cause: error },
     )
   }
+}
+
+/**
+ * Creates the ledger of a run that this process owns, and the folder of ledgers if there is none.
+ * @param {{ runId: string, root?: string }} options root: the folder of ledgers
+ * @returns {Ledger}
+ * @throws {BenchError} as `makeLedgerFolder`
+ */
+export function openLedger({ runId, root = locateLedgers() }) {
+  const folder = makeLedgerFolder(root, runId)
   const held = new Set()
   const write = (/** @type {string} */ sign, /** @type {Kind} */ kind, /** @type {string} */ name) =>
     appendFileSync(path.join(folder, 'holdings.jsonl'), `${JSON.stringify([sign, kind, name])}\n`)
@@ -74,7 +86,7 @@ export function openLedger({ runId, root = locateLedgers() }) {
      * Writes an entry; call it before the thing is made.
      * @param {Kind} kind
      * @param {string} name of the thing
-     * @throws when it cannot be written
+     * @throws the system's error if it cannot be written
      */
     hold(kind, name) {
       write('+', kind, name)
@@ -90,7 +102,6 @@ export function openLedger({ runId, root = locateLedgers() }) {
       // An entry of a thing that is gone does no harm, and a teardown must continue, even on a full disk.
       callSafely(() => write('-', kind, name), null)
     },
-    /** Reads the ledgers of other runs. */
     others: () => readLedgers(root).filter(entry => entry.runId !== runId),
     /**
      * Holds a thing that one run at a time may hold. If two runs claim it at once, both may be refused. A run that may still
@@ -98,6 +109,7 @@ export function openLedger({ runId, root = locateLedgers() }) {
      * @param {Kind} kind
      * @param {string} name of the thing
      * @returns {string | null} the run that may still use it, for an error; null: it is held now
+     * @throws the system's error if the entry cannot be written
      */
     claim(kind, name) {
       this.hold(kind, name)
@@ -120,7 +132,7 @@ export function openLedger({ runId, root = locateLedgers() }) {
 }
 
 /**
- * Reads the ledgers. Half-made ledgers are left out, and so are truncated lines of holdings.
+ * Reads the ledgers of this user. Half-made ledgers are left out, and so are truncated lines of holdings.
  * @param {string} [root] the folder of ledgers
  * @returns {LedgerEntry[]} owner: null if it cannot be read; []: there are none, or other users could have written them
  */
@@ -137,7 +149,7 @@ export function readLedgers(root = locateLedgers()) {
       /** @type {Owner | null} */
       const owner = isWhole ? ownerDocument : null
       const isRetained = existsSync(path.join(folder, 'retained'))
-      return { runId, folder, owner, state: findOwnerState(owner), isRetained, holdings: readHoldings(folder) }
+      return { runId, folder, owner, state: readOwnerState(owner), isRetained, holdings: readHoldings(folder) }
     })
 }
 
@@ -153,7 +165,7 @@ export function removeLedger(folder) {
 
 /**
  * Removes the ledgers that were begun more than a minute ago and not completed: their process was killed, and they hold nothing
- * yet.
+ * yet. In a folder that is not trusted none is removed.
  * @param {string} [root] the folder of ledgers
  */
 export function removeHalfMadeLedgers(root = locateLedgers()) {
@@ -165,22 +177,22 @@ export function removeHalfMadeLedgers(root = locateLedgers()) {
 }
 
 /**
- * Finds whether an owner lives. After a reboot, or if its pid was reused, the owner is gone.
+ * Reads whether an owner lives. After a reboot, or if its pid was reused, the owner is gone.
  * @param {Owner | null} owner null: it could not be read
- * @returns {LedgerEntry['state']} unknown also: its pid is of another pid namespace
+ * @returns {LedgerEntry['state']} unknown: the owner could not be read, or its pid is of another pid namespace
  */
-function findOwnerState(owner) {
+function readOwnerState(owner) {
   if (owner === null) return 'unknown'
   const thisPlace = readPlace()
   if (owner.bootId !== thisPlace.bootId) return 'gone'
   if (owner.pidNamespace !== thisPlace.pidNamespace) return 'unknown'
-  return processStartTicks(owner.pid) === owner.startTicks ? 'alive' : 'gone'
+  return readProcessStartTicks(owner.pid) === owner.startTicks ? 'alive' : 'gone'
 }
 
 /**
  * Reads the entries of a ledger that were not struck.
  * @param {string} folder
- * @returns {Holding[]} []: there are none
+ * @returns {Holding[]} []: there are none, or they cannot be read
  */
 function readHoldings(folder) {
   /** @type {Map<string, Holding>} */
@@ -208,7 +220,7 @@ function assertTrustedFolder(root) {
 }
 
 /**
- * Finds the reason why the folder of ledgers is not trusted, with its content and what to do.
+ * Finds the reason for which the folder of ledgers is not trusted, with its content and advice.
  * @param {string} [root]
  * @returns {string | null} null: it is trusted, or there is none
  */

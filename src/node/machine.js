@@ -25,13 +25,14 @@ export function readMachine() {
 
 /**
  * Chooses the name of the CPU. ARM kernels show no model, so the name of the board in the device tree replaces it.
- * @param {string} model the kernel's; empty: unknown
- * @param {string | null} [board] null: unknown
+ * @param {string} model the kernel's; empty, or `unknown`: it shows none
+ * @param {string | null} [board] null: unknown; by default that of this machine
  * @returns {string} `unknown`: there is neither
  */
 export function chooseCpuName(model, board = readOptionalText('/proc/device-tree/model')) {
   const name = model.trim()
-  return (name === '' || name === 'unknown' ? board?.replaceAll('\0', '') : name) || 'unknown'
+  if (name !== '' && name !== 'unknown') return name
+  return board?.replaceAll('\0', '') || 'unknown'
 }
 
 /**
@@ -54,11 +55,11 @@ export function readAvailableBytes() {
 }
 
 /**
- * Computes the memory that is left to this process, including file pages that the kernel can free, as a fraction of all that it
+ * Reads the memory that is left to this process, including file pages that the kernel can free, as a fraction of all that it
  * may use. What is left is at most what the machine has.
  * @returns {number} from 0 to 1
  */
-export function readRoomFraction() {
+export function readFreeMemoryFraction() {
   const { v1, v2 } = parseMounts(readProcFile('/proc/self/mountinfo'))
   const [controller, mount, prefix] = v1.has('memory') ? ['memory', v1.get('memory'), 'total_'] : ['', v2 ?? '', '']
   const cgroup = joinExistingPath(mount, findCgroupPath(readProcFile('/proc/self/cgroup'), controller))
@@ -69,46 +70,79 @@ export function readRoomFraction() {
 }
 
 /**
- * Reads what this machine still offers a run. Of the thread limits of the machine, the user and a container, the one that
- * leaves fewest threads counts.
+ * Reads the room that this machine has for a run.
  * @returns {import('../model/types.ts').Limits} MAX_SAFE_INTEGER: no limit can be read
  */
 export function readLimits() {
-  const parseIntegers = (/** @type {string | null} */ text) => (text ?? '').match(/\d+/g)?.map(Number) ?? []
-  const read = (/** @type {string} */ name) => parseIntegers(readOptionalText(`/proc/sys/${name}`))
-  const readLimit = (/** @type {string} */ name) =>
-    parseIntegers(new RegExp(`^${name} +(\\d+)`, 'm').exec(readOptionalText('/proc/self/limits') ?? '')?.[1] ?? null)[0]
   const { first, last } = readPortRange()
-  // The fourth of five fields is `runnable/all` threads (proc(5), loadavg).
-  const running = parseIntegers(readOptionalText('/proc/loadavg')?.split(' ')[3].split('/')[1] ?? null)[0] ?? 0
-  const machineLimits = [...read('kernel/threads-max'), ...read('kernel/pid_max'), readLimit('Max processes')]
-  // A container's limit is in its cgroup, of version 2 or 1, and counts only the container's threads.
-  const containerLimits = ['', 'pids/'].flatMap(folder => {
-    const [most, used] = ['max', 'current'].map(
-      name => parseIntegers(readOptionalText(`/sys/fs/cgroup/${folder}pids.${name}`))[0],
-    )
-    return most === undefined ? [] : [{ threads: most, threadsUsed: used ?? 0 }]
-  })
-  const rows = [
-    { threads: Number.MAX_SAFE_INTEGER, threadsUsed: 0 },
-    ...machineLimits.filter(Boolean).map(count => ({ threads: Number(count), threadsUsed: running })),
-    ...containerLimits,
-  ]
-  // Only processes that this user may look into show their open files; inotify instances of others are not counted.
-  const openFiles = listPids().flatMap(pid => listProcEntries(`/proc/${pid}/fd`).map(fd => `/proc/${pid}/fd/${fd}`))
   return {
     memoryBytes: readAvailableBytes(),
-    ...rows.reduce((least, row) => (row.threads - row.threadsUsed < least.threads - least.threadsUsed ? row : least)),
-    files: readLimit('Max open files') ?? Number.MAX_SAFE_INTEGER,
+    ...readThreadLimit(),
+    files: readProcessLimit('Max open files') ?? Number.MAX_SAFE_INTEGER,
     ports: last - first + 1,
-    inotifyInstances: read('fs/inotify/max_user_instances')[0] ?? Number.MAX_SAFE_INTEGER,
-    inotifyInstancesUsed: openFiles.filter(file => readProcLink(file) === 'anon_inode:inotify').length,
+    inotifyInstances: readInteger('/proc/sys/fs/inotify/max_user_instances') ?? Number.MAX_SAFE_INTEGER,
+    inotifyInstancesUsed: countInotifyInstances(),
   }
 }
 
 /**
- * Lists the CPUs that this process may use, grouped by physical core. A CPU whose siblings the kernel does not show is a core
- * of its own; if the allowed CPUs cannot be read, only CPU 0 is listed.
+ * Reads the thread limits of the machine, the user and a container, and chooses the one that leaves fewest threads.
+ * @returns {{ threads: number, threadsUsed: number }} MAX_SAFE_INTEGER and 0: no limit can be read
+ */
+function readThreadLimit() {
+  // The fourth of five fields is `runnable/all` threads (proc(5), loadavg).
+  const running = Number(/ \d+\/(\d+) /.exec(readProcFile('/proc/loadavg'))?.[1] ?? 0)
+  const machineLimits = [
+    readInteger('/proc/sys/kernel/threads-max'),
+    readInteger('/proc/sys/kernel/pid_max'),
+    readProcessLimit('Max processes'),
+  ]
+  // A container's limit is in its cgroup, of version 2 or 1, and counts only the container's threads.
+  const containerLimits = ['/sys/fs/cgroup', '/sys/fs/cgroup/pids'].map(folder => ({
+    threads: readInteger(`${folder}/pids.max`),
+    threadsUsed: readInteger(`${folder}/pids.current`) ?? 0,
+  }))
+  const limits = [...machineLimits.map(threads => ({ threads, threadsUsed: running })), ...containerLimits]
+  let tightest = { threads: Number.MAX_SAFE_INTEGER, threadsUsed: 0 }
+  for (const { threads, threadsUsed } of limits) {
+    if (threads === undefined) continue
+    if (threads - threadsUsed < tightest.threads - tightest.threadsUsed) tightest = { threads, threadsUsed }
+  }
+  return tightest
+}
+
+/**
+ * Reads a limit of this process (proc(5), limits).
+ * @param {string} name
+ * @returns {number | undefined} the soft limit; undefined: unlimited, or it cannot be read
+ */
+function readProcessLimit(name) {
+  const limit = new RegExp(`^${name} +(\\d+)`, 'm').exec(readProcFile('/proc/self/limits'))?.[1]
+  return limit === undefined ? undefined : Number(limit)
+}
+
+/**
+ * Reads the first whole number in a file of the kernel.
+ * @param {string} file
+ * @returns {number | undefined} undefined: it has none, such as `max`, or cannot be read
+ */
+function readInteger(file) {
+  const number = /\d+/.exec(readProcFile(file))?.[0]
+  return number === undefined ? undefined : Number(number)
+}
+
+/**
+ * Counts the inotify instances of the processes that this user may look into: others do not show their open files.
+ * @returns {number}
+ */
+function countInotifyInstances() {
+  const openFiles = listPids().flatMap(pid => listProcEntries(`/proc/${pid}/fd`).map(fd => `/proc/${pid}/fd/${fd}`))
+  return openFiles.filter(file => readProcLink(file) === 'anon_inode:inotify').length
+}
+
+/**
+ * Reads the CPUs that this process may use, grouped by physical core. A CPU whose siblings the kernel does not show is a core
+ * of its own; if the allowed CPUs cannot be read, there is only CPU 0.
  * @returns {number[][]} CPU numbers of each core
  */
 export function readCores() {

@@ -1,19 +1,17 @@
 import { isMainThread, Worker, workerData } from 'node:worker_threads'
 
-/**
- * A busy neighbour: `node neighbour.js CORES` burns CORES of CPU (1.5, for example, on two threads), until the process that
- * started it has ended.
- */
+// `node neighbour.js CORES` is a busy neighbour: it burns CORES of CPU (1.5, for example, on two threads), until the process that
+// started it has ended.
 
 const PERIOD_MS = 10
-const LOOK_MS = 500
+const CHECK_MS = 500
 
 if (isMainThread) burnCpu(Number(process.argv[2]))
 else burnShare(workerData.share)
 
 /**
  * Burns CPU on as many threads as needed, until the process that started this one has ended.
- * @param {number} cores to use, such as 1.5
+ * @param {number} cores such as 1.5
  */
 function burnCpu(cores) {
   const threads = Math.ceil(cores)
@@ -21,15 +19,16 @@ function burnCpu(cores) {
   const workers = Array.from({ length: threads }, () => new Worker(new URL(import.meta.url), options))
   const starter = process.ppid
   process.title = `sidecar-bench neighbour ${cores}`
-  const looking = setInterval(() => {
+  const checking = setInterval(() => {
     if (process.ppid === starter) return
-    clearInterval(looking)
+    clearInterval(checking)
     for (const worker of workers) worker.terminate()
-  }, LOOK_MS)
+  }, CHECK_MS)
 }
 
 /**
- * Spins for a share of each period of wall-clock time. Time spent waiting for a CPU counts, and is not made up for.
+ * Spins for a share of each period of wall-clock time, and never returns. Time spent waiting for a CPU counts, and is not made up
+ * for.
  * @param {number} share up to 1
  */
 function burnShare(share) {

@@ -4,9 +4,9 @@ import { runInNewContext } from 'node:vm'
 import { callSafely } from '../lib/call-safely.js'
 import { startClock } from '../lib/clock.js'
 import { readHostCpu, readStatus } from './kernel/proc-files.js'
-import { createSocketTables } from './kernel/sockets.js'
+import { createEstablishedLister } from './kernel/sockets.js'
 
-/** Reads processes where they run: in the orchestrator on this machine, in a pod on a node of a cluster. */
+/** The sampler of processes. It runs beside them: in the orchestrator on this machine, in a pod on a node of a cluster. */
 /** @import { Edge, Look, Observation, Probe, Sample, Window } from '../model/types.ts' */
 
 /** Garbage is collected only if the window is further away than this. */
@@ -23,7 +23,7 @@ const PERIOD_MS = 100
  * @param {(sample: Sample) => void} [options.onSample] takes each sample; it must be quick
  * @param {() => void} [options.onEnd] is called just after the window; it must be quick
  * @returns {Promise<Omit<Observation, 'clockOffsetMs'>>} start, end, after: null if the signal aborted before
- * @throws {import('../lib/errors.js').BenchError} when the machine's clock is set meanwhile
+ * @throws {import('../lib/errors.js').BenchError} if the machine's clock is set meanwhile, or a probe cannot be read
  */
 export async function observeProbes(probes, { window, signal, onSample = () => {}, onEnd = () => {} }) {
   /** @type {Sample[]} */
@@ -37,15 +37,12 @@ export async function observeProbes(probes, { window, signal, onSample = () => {
   }
   // Sampling starts before the window and continues through it; the edges come in between, at their own time.
   const sampleUntil = async (/** @type {number} */ epochMs) => {
-    // Times are multiples of the period, so that samples of several machines coincide.
-    for (
-      let next = roundUpToPeriod(clock.now());
-      next < epochMs;
-      next = Math.max(next + PERIOD_MS, roundUpToPeriod(clock.now()))
-    ) {
+    let next = roundUpToPeriod(clock.now())
+    while (next < epochMs) {
       await clock.waitUntil(next, signal)
       clock.assertSteady()
       keep(readSample(probes))
+      next = Math.max(next + PERIOD_MS, roundUpToPeriod(clock.now()))
     }
     await clock.waitUntil(epochMs, signal)
     clock.assertSteady()
@@ -69,20 +66,20 @@ export async function observeProbes(probes, { window, signal, onSample = () => {
 }
 
 /**
- * Reads what costs too much to be read inside a window.
+ * Reads memory, identity, workers, connections and CPU time: together they cost too much to be read inside a window.
  * @param {Probe[]} probes
  * @returns {Look[]} in the order of the probes; cpu: undefined if the process has gone
  */
 export function lookAtProbes(probes) {
   // Connections are counted first: the load ends soon after the window, and takes them along.
-  const listEstablished = createSocketTables()
-  const connections = probes.map(p => p.countConnections(listEstablished))
-  return probes.map((p, i) => ({
-    memory: p.readMemory(),
-    identity: p.identify(),
-    workers: p.countListeners(),
+  const listEstablished = createEstablishedLister()
+  const connections = probes.map(probe => probe.countConnections(listEstablished))
+  return probes.map((probe, i) => ({
+    memory: probe.readMemory(),
+    identity: probe.identify(),
+    workers: probe.countListeners(),
     connections: connections[i],
-    cpu: readCpu(p),
+    cpu: readCpu(probe),
   }))
 }
 
@@ -102,11 +99,11 @@ function readCpu(probe) {
  * @returns {Sample}
  */
 function readSample(probes) {
-  return { epochMs: Date.now(), readings: probes.map(p => p.read()) }
+  return { epochMs: Date.now(), readings: probes.map(probe => probe.read()) }
 }
 
 /**
- * Reads everything at an edge of the window.
+ * Reads every process with its threads, limits and CPUs, the machine, and this process, at an edge of the window.
  * @param {Probe[]} probes
  * @param {'start' | 'end'} edge
  * @returns {Edge}
@@ -116,15 +113,15 @@ function readEdge(probes, edge) {
   const usage = process.cpuUsage()
   return {
     sample,
-    states: probes.map(p => ({
-      threads: p.readThreads(),
+    states: probes.map(probe => ({
+      threads: probe.readThreads(),
       // Read beside the times of its threads and processes, with which it is compared: the sample above was taken earlier.
-      cpu: readCpu(p),
-      usage: p.readUsage(),
-      cpuLimitCores: p.readCpuLimitCores(),
-      identity: p.identify(),
-      outside: p.listOutside(),
-      cpuSet: p.readCpuSet(),
+      cpu: readCpu(probe),
+      usage: probe.readUsage(),
+      cpuLimitCores: probe.readCpuLimitCores(),
+      identity: probe.identify(),
+      outside: probe.listOutside(),
+      cpuSet: probe.readCpuSet(),
     })),
     host: readHostCpu(),
     ownCpuSeconds: (usage.user + usage.system) / 1e6,
@@ -133,7 +130,7 @@ function readEdge(probes, edge) {
 }
 
 /**
- * Rounds a time up to a multiple of the sampling period.
+ * Rounds a time up to a multiple of the sampling period, so that samples of several machines coincide.
  * @param {number} epochMs
  * @returns {number} epoch milliseconds
  */

@@ -8,28 +8,36 @@ import { sendRequest } from './send.js'
 /** @import { ReloadAction } from '../model/types.ts' */
 
 /**
- * Performs actions one after the other. Each request has a connection of its own, unless an agent keeps connections.
+ * Performs actions one after the other.
  * @param {ReloadAction[]} actions
  * @param {http.Agent} [agent] keeps connections; absent: each request has its own
- * @throws {BenchError} when a request is answered 300 or above, or the process to signal is not there
+ * @throws {BenchError} if a request is answered 300 or above, or the process to signal is not there; as `sendRequest` if it is not
+ *   answered; the system's error if a file cannot be written
  */
 export async function performActions(actions, agent) {
   for (const action of actions) {
-    if (action.kind === 'move') {
-      // The sidecar watches the folder, so the new file is written beside it and then moved in.
-      const nextFile = `${path.dirname(action.file)}.next`
-      await writeFile(nextFile, action.content)
-      await rename(nextFile, action.file)
-      continue
+    if (action.kind === 'move') await replaceFile(action)
+    else if (action.kind === 'signal') await signalOwner(action)
+    else {
+      const { endpoint, ...request } = action
+      // A configuration is text, and a body is bytes.
+      const bytes = Buffer.from(request.body).toString('latin1')
+      const encodedRequest = { ...request, body: bytes, host: endpoint.address }
+      const { status, body } = await sendRequest(endpoint, encodedRequest, { agent })
+      if (status >= 300)
+        throw new BenchError(`${request.method} ${request.path} was answered ${status} ${body.slice(0, 200)}`)
     }
-    if (action.kind === 'signal') {
-      await signalOwner(action)
-      continue
-    }
-    const { endpoint, ...ask } = action
-    const { status, body } = await sendRequest(endpoint, { ...ask, host: endpoint.address }, { agent })
-    if (status >= 300) throw new BenchError(`${ask.method} ${ask.path} was answered ${status} ${body.slice(0, 200)}`)
   }
+}
+
+/**
+ * Replaces a file in a folder that the sidecar watches: the new file is written beside the folder, and then moved in.
+ * @param {Extract<ReloadAction, { kind: 'move' }>} action
+ */
+async function replaceFile({ file, content }) {
+  const nextFile = `${path.dirname(file)}.next`
+  await writeFile(nextFile, content)
+  await rename(nextFile, file)
 }
 
 /**

@@ -11,13 +11,16 @@ import { repeatRequest, sendRequest } from './send.js'
 import { measureStream } from './stream.js'
 
 /** Procedures that run beside the services: on this machine, or in a pod of a cluster. Arguments and results are plain data. */
-/** @import { Endpoint, ReloadAction } from '../model/types.ts' */
+/**
+ * @import { Endpoint, ReloadAction } from '../model/types.ts'
+ * @import { Request } from './send.js'
+ */
 
 const REACH_SECONDS = 60
 const CONNECT_SECONDS = 1
-const LOOK = { oftenMs: 5, oftenSeconds: 0.2, seldomMs: 50 }
+const POLL = { oftenMs: 5, oftenSeconds: 0.2, seldomMs: 50 }
 
-/** @typedef {ReturnType<typeof import('../lib/certificate-files.js').locateCredentials>} Credentials of a client that speaks mTLS */
+/** @typedef {ReturnType<typeof import('../lib/certificate-files.js').locateCredentials>} Credentials paths of PEM files */
 
 /**
  * Creates the procedures, each of which takes one object.
@@ -28,48 +31,49 @@ export function createProber() {
   /** @type {Map<number, https.Agent>} */
   const agents = new Map()
   // A handshake is no part of a request: connections over TLS are kept from one batch of requests to the next.
-  const findAgent = (/** @type {number} */ maxSockets) => {
+  const reuseAgent = (/** @type {number} */ maxSockets) => {
     const agent = agents.get(maxSockets) ?? new https.Agent({ keepAlive: true, maxSockets })
     agents.set(maxSockets, agent)
     return agent
   }
   return {
     /**
-     * Sends one request. If there is no answer, it rejects with a BenchError; a fault of the kit (TypeError) or of this machine
-     * (OWN_CODES) stays as it is.
-     * @param {{ endpoint: Endpoint, ask: import('./send.js').Ask, timeoutSeconds?: number, credentials?: Credentials | null }}
-     *   args
+     * Sends one request.
+     * @param {{ endpoint: Endpoint, request: Request, timeoutSeconds?: number, credentials?: Credentials | null }} args
      * @returns {Promise<import('./send.js').Response>}
+     * @throws {BenchError} if there is no answer; a fault of the kit (TypeError) or of this machine (OWN_CODES) as it is
      */
-    send: ({ endpoint, ask, timeoutSeconds, credentials }) =>
-      sendRequest(endpoint, ask, { timeoutSeconds, ...readTls(credentials) }).catch(error => {
+    send: ({ endpoint, request, timeoutSeconds, credentials }) =>
+      sendRequest(endpoint, request, { timeoutSeconds, ...readTls(credentials) }).catch(error => {
         if (error instanceof TypeError || OWN_CODES.includes(error.code)) throw error
-        throw new BenchError(`${ask.host} was not answered: ${error.message}`, { cause: error })
+        throw new BenchError(`${request.host} was not answered: ${error.message}`, { cause: error })
       }),
 
     /**
      * Sends a request many times, as repeatRequest() does. Connections over TLS stay open for the next call.
-     * @param {{ endpoint: Endpoint, ask: Parameters<typeof repeatRequest>[1], credentials?: Credentials | null } &
+     * @param {{ endpoint: Endpoint, request: Parameters<typeof repeatRequest>[1], credentials?: Credentials | null } &
      *   Parameters<typeof repeatRequest>[2]} args
+     * @throws as repeatRequest()
      */
-    repeat: ({ endpoint, ask, credentials, ...options }) =>
-      repeatRequest(endpoint, ask, {
+    repeat: ({ endpoint, request, credentials, ...options }) =>
+      repeatRequest(endpoint, request, {
         ...options,
         ...readTls(credentials),
-        ...(credentials && { agent: findAgent(options.atOnce) }),
+        ...(credentials && { agent: reuseAgent(options.atOnce) }),
       }),
 
     /**
      * Times the parts of an answer as they arrive, as measureStream() does.
-     * @param {{ endpoint: Endpoint, ask: import('./send.js').Ask }} args
+     * @param {{ endpoint: Endpoint, request: Request }} args
      * @param {AbortSignal} [signal] ends the request
+     * @throws as measureStream()
      */
-    stream: ({ endpoint, ask }, signal) => measureStream(endpoint, ask, { signal }),
+    stream: ({ endpoint, request }, signal) => measureStream(endpoint, request, { signal }),
 
     /**
      * Waits until every endpoint accepts connections, which on a cluster is later than it listens.
      * @param {{ endpoints: Endpoint[] }} args
-     * @throws {BenchError} when one does not within REACH_SECONDS
+     * @throws {import('../lib/errors.js').TimeoutError} if one does not within REACH_SECONDS
      */
     reach: ({ endpoints }) =>
       waitForCondition(async () => (await Promise.all(endpoints.map(canConnect))).every(Boolean), {
@@ -90,7 +94,7 @@ export function createProber() {
      * @param {string} [args.certificate] the path of the one under which the answer must come; absent: any
      * @param {Credentials | null} [args.credentials] of an mTLS client; null or absent: plaintext
      * @returns {Promise<number | null>} seconds since the commit began; null: the deadline passed before
-     * @throws {BenchError} when an action fails
+     * @throws {BenchError} if an action fails; the system's error if a certificate cannot be read
      */
     async change({ stage, commit, endpoint, host, deadlineMs, credentials, certificate }) {
       const tls = readTls(credentials)
@@ -104,13 +108,14 @@ export function createProber() {
         if (answer?.status === 200 && (!fingerprint || answer.fingerprint === fingerprint)) return seconds
         if (Date.now() >= deadlineMs) return null
         // Polls are less frequent after a while: each costs the sidecar CPU, too.
-        await delay(seconds < LOOK.oftenSeconds ? LOOK.oftenMs : LOOK.seldomMs)
+        await delay(seconds < POLL.oftenSeconds ? POLL.oftenMs : POLL.seldomMs)
       }
     },
 
     /**
      * Performs actions, as performActions() does.
      * @param {{ actions: ReloadAction[] }} args
+     * @throws as performActions()
      */
     perform: ({ actions }) => performActions(actions),
   }
@@ -120,6 +125,7 @@ export function createProber() {
  * Reads a client's certificate and key for sendRequest().
  * @param {Credentials | null} [credentials] absent, or null: plaintext
  * @returns {{ tls?: { cert: Buffer, key: Buffer } }} {}: plaintext
+ * @throws the system's error if a file cannot be read
  */
 function readTls(credentials) {
   if (!credentials) return {}

@@ -4,13 +4,15 @@ import https from 'node:https'
 import { Duplex } from 'node:stream'
 import tls from 'node:tls'
 import { BenchError, OWN_CODES } from '../lib/errors.js'
-import { callEndpoint } from './call.js'
+import { callUnary } from './call.js'
 
 /** @import { Endpoint } from '../model/types.ts' */
 
+// A body is written in parts of this length.
+const WRITE_BYTES = 65_536
+
 /**
- * A request.
- * @typedef {object} Ask
+ * @typedef {object} Request
  * @property {string | null} host null: no Host header is sent
  * @property {string} [path] `/` by default
  * @property {string} [method] GET by default
@@ -32,8 +34,8 @@ import { callEndpoint } from './call.js'
 
 /**
  * @typedef {object} RepeatOptions
- * @property {number} requests how many to send
- * @property {number} atOnce how many at a time
+ * @property {number} requests the number to send
+ * @property {number} atOnce the number at a time
  * @property {number} timeoutSeconds of each request
  * @property {string} answer the body of each answer, whose status is 200
  * @property {{ status: number, bytes: number }} [expected] status and length instead, if a proxy answers with a body of its own
@@ -57,71 +59,88 @@ import { callEndpoint } from './call.js'
 /**
  * Sends one request, over a connection of its own unless an agent keeps connections.
  * @param {Endpoint} endpoint
- * @param {Ask} ask
+ * @param {Request} request
  * @param {SendOptions} [options]
- * @returns {Promise<Response>} body: bytes as latin1
- * @throws when nothing comes for timeoutSeconds (10 by default), or the connection breaks
+ * @returns {Promise<Response>} as `callUnary` for gRPC
+ * @throws {Error} if nothing comes for timeoutSeconds (10 by default), or the connection breaks; an AbortError when the signal
+ *   aborts; a TypeError for a header that cannot be sent; as `openTunnel` with a tunnel, and as `callUnary` for gRPC
  */
-export async function sendRequest(
-  { address, port },
-  ask,
-  { agent, channel, tls, tunnelPort, timeoutSeconds = 10, signal } = {},
-) {
-  if (ask.protocol === 'grpc') return callEndpoint({ address, port }, ask, { channel, tls, timeoutSeconds })
-  const { host, path = '/', method = 'GET', headers = {}, body = '', isChunked = false } = ask
-  const tunnel = tls && tunnelPort ? await openTunnel({ address, port }, { tunnelPort, tls, timeoutSeconds }) : null
+export async function sendRequest(endpoint, request, options = {}) {
+  const { channel, tls, tunnelPort, timeoutSeconds = 10 } = options
+  if (request.protocol === 'grpc') return callUnary(endpoint, request, { channel, tls, timeoutSeconds })
+  const tunnel = tls && tunnelPort ? await openTunnel(endpoint, { tunnelPort, tls, timeoutSeconds }) : null
   return new Promise((resolve, reject) => {
-    const framing = isChunked
-      ? { 'transfer-encoding': 'chunked' }
-      : body || method === 'POST'
-        ? { 'content-length': `${Buffer.byteLength(body, 'latin1')}` }
-        : {}
-    const options = {
-      host: address,
-      port,
-      path,
-      method,
-      agent: agent ?? false,
-      timeout: timeoutSeconds * 1000,
-      signal,
-      setHost: host !== null,
-      headers: { ...headers, ...framing, ...(host === null ? {} : { host }) },
-    }
-    const abortRequest = () => request.destroy(new Error(`no answer within ${timeoutSeconds} s`))
-    const request = tunnel
-      ? // An agent would open a connection of its own instead of taking the tunnel.
-        http.request({ ...options, agent: undefined, timeout: undefined, createConnection: () => tunnel.stream })
-      : tls
-        ? https.request({ ...options, ...tls, rejectUnauthorized: false })
-        : http.request(options)
+    const outgoing = openRequest(endpoint, request, { ...options, timeoutSeconds, tunnel })
+    const abortRequest = () => outgoing.destroy(new Error(`no answer within ${timeoutSeconds} s`))
     if (tunnel) {
       const timer = setTimeout(abortRequest, timeoutSeconds * 1000)
-      request.on('close', () => {
+      outgoing.on('close', () => {
         clearTimeout(timer)
         tunnel.socket.destroy()
       })
     }
-    request.on('timeout', abortRequest)
-    request.on('error', reject)
-    request.on('response', response => {
+    outgoing.on('timeout', abortRequest)
+    outgoing.on('error', reject)
+    outgoing.on('response', response => {
       const chunks = /** @type {Buffer[]} */ ([])
       response.on('data', chunk => chunks.push(chunk))
       response.on('error', reject)
-      response.on('end', () => {
+      response.on('end', () =>
         resolve({
           status: response.statusCode ?? 0,
           body: Buffer.concat(chunks).toString('latin1'),
           headers: response.headers,
-          localPort: request.socket?.localPort,
-          isReused: request.reusedSocket,
-          ...(tls && readPeerCertificate(tunnel?.socket ?? /** @type {tls.TLSSocket} */ (request.socket))),
-        })
-      })
+          localPort: outgoing.socket?.localPort,
+          isReused: outgoing.reusedSocket,
+          ...(tls && readPeerCertificate(tunnel?.socket ?? /** @type {tls.TLSSocket} */ (outgoing.socket))),
+        }),
+      )
     })
-    for (let offset = 0; offset < body.length; offset += 65536)
-      request.write(body.slice(offset, offset + 65536), 'latin1')
-    request.end()
+    const { body = '' } = request
+    for (let offset = 0; offset < body.length; offset += WRITE_BYTES)
+      outgoing.write(body.slice(offset, offset + WRITE_BYTES), 'latin1')
+    outgoing.end()
   })
+}
+
+/**
+ * Opens an HTTP/1.1 request, without writing its body: through a tunnel, over TLS, or in plaintext.
+ * @param {Endpoint} endpoint
+ * @param {Request} request
+ * @param {SendOptions & { timeoutSeconds: number, tunnel: Awaited<ReturnType<typeof openTunnel>> | null }} options tunnel: null:
+ *   there is none
+ * @returns {http.ClientRequest}
+ */
+function openRequest({ address, port }, request, { agent, tls, tunnel, timeoutSeconds, signal }) {
+  const { host, path = '/', method = 'GET', headers = {} } = request
+  const requestOptions = {
+    host: address,
+    port,
+    path,
+    method,
+    agent: agent ?? false,
+    timeout: timeoutSeconds * 1000,
+    signal,
+    setHost: host !== null,
+    headers: { ...headers, ...createFraming(request), ...(host === null ? {} : { host }) },
+  }
+  if (tunnel) {
+    // An agent would open a connection of its own instead of taking the tunnel.
+    const createConnection = () => tunnel.stream
+    return http.request({ ...requestOptions, agent: undefined, timeout: undefined, createConnection })
+  }
+  return tls ? https.request({ ...requestOptions, ...tls, rejectUnauthorized: false }) : http.request(requestOptions)
+}
+
+/**
+ * Creates the header that frames a request's body.
+ * @param {Request} request
+ * @returns {Record<string, string>} {}: it has no body, and is no POST
+ */
+function createFraming({ method, body = '', isChunked = false }) {
+  if (isChunked) return { 'transfer-encoding': 'chunked' }
+  const hasLength = body !== '' || method === 'POST'
+  return hasLength ? { 'content-length': `${Buffer.byteLength(body, 'latin1')}` } : {}
 }
 
 /**
@@ -142,38 +161,47 @@ function readPeerCertificate(socket) {
 /**
  * Sends a request `requests` times, `atOnce` at a time, over as many kept connections.
  * @param {Endpoint} endpoint
- * @param {Ask & { body: string }} ask
+ * @param {Request & { body: string }} request
  * @param {RepeatOptions} options
  * @throws {BenchError} that numbers the first request which fails or has another answer; a TypeError, or a fault of this
  *   machine (OWN_CODES), as it is
  */
-export async function repeatRequest(
-  endpoint,
-  ask,
-  { requests, atOnce, timeoutSeconds, answer, expected, tls, agent: kept, ...place },
-) {
-  const { before = 0, total = requests } = place
-  const agent = kept ?? new (tls ? https : http).Agent({ keepAlive: true, maxSockets: atOnce })
+export async function repeatRequest(endpoint, request, options) {
+  const { requests, atOnce, timeoutSeconds, tls, before = 0, total = requests } = options
+  const agent = options.agent ?? new (tls ? https : http).Agent({ keepAlive: true, maxSockets: atOnce })
   let sentCount = 0
-  const sendInTurn = async () => {
+  const sendRemaining = async () => {
     while (sentCount < requests) {
-      const requestName = `request ${before + ++sentCount} of ${total} to ${ask.host}`
-      const { status, body } = await sendRequest(endpoint, ask, { agent, timeoutSeconds, tls }).catch(error => {
+      const requestName = `request ${before + ++sentCount} of ${total} to ${request.host}`
+      const response = await sendRequest(endpoint, request, { agent, timeoutSeconds, tls }).catch(error => {
         if (error instanceof TypeError || OWN_CODES.includes(error.code)) throw error
         throw new BenchError(`${requestName} failed: ${error.message}`, { cause: error })
       })
-      const isEcho = status === 200 && body === answer
-      if (expected ? status === expected.status && body.length === expected.bytes : isEcho) continue
-      throw new BenchError(
-        `${requestName} was answered ${status} with ${body.length} bytes, ${expected ? `not ${expected.status} with ${expected.bytes}` : 'not by the application'}`,
-      )
+      assertExpected(response, requestName, options)
     }
   }
   try {
-    await Promise.all(Array.from({ length: atOnce }, sendInTurn))
+    await Promise.all(Array.from({ length: atOnce }, sendRemaining))
   } finally {
-    if (!kept) agent.destroy()
+    if (!options.agent) agent.destroy()
   }
+}
+
+/**
+ * Asserts that a response is the expected one: by status and length if `expected` has them, else 200 with the body `answer`.
+ * @param {Response} response
+ * @param {string} requestName for the error
+ * @param {Pick<RepeatOptions, 'answer' | 'expected'>} options
+ * @throws {BenchError}
+ */
+function assertExpected({ status, body }, requestName, { answer, expected }) {
+  const isExpected = expected
+    ? status === expected.status && body.length === expected.bytes
+    : status === 200 && body === answer
+  if (isExpected) return
+  throw new BenchError(
+    `${requestName} was answered ${status} with ${body.length} bytes, ${expected ? `not ${expected.status} with ${expected.bytes}` : 'not by the application'}`,
+  )
 }
 
 /**
@@ -182,7 +210,7 @@ export async function repeatRequest(
  * @param {{ tunnelPort: number, tls: tls.ConnectionOptions, timeoutSeconds: number }} options
  * @returns {Promise<{ stream: Duplex, socket: tls.TLSSocket }>} stream: the bytes to and from the endpoint; socket: the
  *   connection below it, which the caller destroys
- * @throws when the handshake fails, nothing comes for timeoutSeconds, or CONNECT is not answered 200
+ * @throws {Error} if the handshake fails, nothing comes for timeoutSeconds, or CONNECT is not answered 200
  */
 function openTunnel({ address, port }, { tunnelPort, timeoutSeconds, ...options }) {
   return new Promise((resolve, reject) => {

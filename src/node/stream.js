@@ -2,11 +2,11 @@ import http from 'node:http'
 
 /**
  * @import { Endpoint } from '../model/types.ts'
- * @import { Ask } from './send.js'
+ * @import { Request } from './send.js'
  */
 
 /**
- * How the body of an answer came.
+ * The arrival of an answer's body.
  * @typedef {object} Stream
  * @property {number} status
  * @property {number} bytes of the body
@@ -27,21 +27,19 @@ import http from 'node:http'
  * Sends a request over a connection of its own and times the body of its answer as it arrives, which load generators do not
  * report.
  * @param {Endpoint} endpoint
- * @param {Ask} ask
+ * @param {Request} request
  * @param {StreamOptions} [options]
  * @returns {Promise<Stream>}
  * @throws if no byte comes for `timeoutSeconds`, the answer is incomplete after `deadlineSeconds`, or the connection breaks; the
  *   signal's reason when it aborts
  */
-export function measureStream(
-  { address, port },
-  { host, path = '/', method = 'GET', headers = {}, body = '' },
-  { timeoutSeconds = 15, deadlineSeconds = 30, signal } = {},
-) {
+export function measureStream({ address, port }, request, options = {}) {
+  const { host, path = '/', method = 'GET', headers = {}, body = '' } = request
+  const { timeoutSeconds = 15, deadlineSeconds = 30, signal } = options
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason)
-    const length = body === '' ? {} : { 'content-length': `${Buffer.byteLength(body)}` }
-    const request = http.request({
+    const length = body === '' ? {} : { 'content-length': `${Buffer.byteLength(body, 'latin1')}` }
+    const outgoing = http.request({
       host: address,
       port,
       path,
@@ -52,7 +50,7 @@ export function measureStream(
     })
     const fail = (/** @type {unknown} */ reason) => {
       reject(reason)
-      request.destroy()
+      outgoing.destroy()
     }
     const abort = () => fail(signal?.reason)
     signal?.addEventListener('abort', abort, { once: true })
@@ -61,38 +59,49 @@ export function measureStream(
       () => fail(new Error(`the answer was not complete within ${deadlineSeconds} s`)),
       deadlineSeconds * 1000,
     )
-    request.on('close', () => {
+    outgoing.on('close', () => {
       clearTimeout(deadline)
       signal?.removeEventListener('abort', abort)
     })
+    outgoing.on('timeout', () => fail(new Error(`no answer within ${timeoutSeconds} s`)))
+    outgoing.on('error', reject)
     let beganMs = performance.now()
-    request.on('timeout', () => fail(new Error(`no answer within ${timeoutSeconds} s`)))
-    request.on('error', reject)
-    request.on('response', response => {
-      /** @type {number[]} */
-      const atMs = []
-      let bytes = 0
-      response.on('data', chunk => {
-        atMs.push(performance.now() - beganMs)
-        bytes += chunk.length
-      })
-      response.on('error', reject)
-      response.on('end', () => {
-        const gaps = atMs.slice(1).map((ms, i) => ms - atMs[i])
-        resolve({
-          status: response.statusCode ?? 0,
-          bytes,
-          firstByteMs: atMs[0] ?? performance.now() - beganMs,
-          longestGapMs: Math.max(0, ...gaps),
-          spanMs: atMs.length === 0 ? 0 : atMs[atMs.length - 1] - atMs[0],
-        })
-      })
-    })
-    request.on('socket', socket =>
+    outgoing.on('socket', socket =>
       socket.once('connect', () => {
         beganMs = performance.now()
       }),
     )
-    request.end(body)
+    outgoing.on('response', response => timeBody(response, beganMs).then(resolve, reject))
+    outgoing.end(body, 'latin1')
+  })
+}
+
+/**
+ * Times the parts of a body as they arrive.
+ * @param {http.IncomingMessage} response
+ * @param {number} beganMs when the connection was made, by `performance.now`
+ * @returns {Promise<Stream>}
+ * @throws the error of the response, such as a broken connection
+ */
+function timeBody(response, beganMs) {
+  /** @type {number[]} */
+  const atMs = []
+  let bytes = 0
+  return new Promise((resolve, reject) => {
+    response.on('data', chunk => {
+      atMs.push(performance.now() - beganMs)
+      bytes += chunk.length
+    })
+    response.on('error', reject)
+    response.on('end', () => {
+      const gaps = atMs.slice(1).map((ms, i) => ms - atMs[i])
+      resolve({
+        status: response.statusCode ?? 0,
+        bytes,
+        firstByteMs: atMs[0] ?? performance.now() - beganMs,
+        longestGapMs: Math.max(0, ...gaps),
+        spanMs: atMs.length === 0 ? 0 : atMs[atMs.length - 1] - atMs[0],
+      })
+    })
   })
 }

@@ -24,7 +24,7 @@ import { isWrong } from './verdict/rows.js'
  * file is used only if no other user could have written it: a check that is skipped wrongly would hide unequal work.
  */
 
-/** The most entries that are kept; the oldest are removed. */
+/** The most files that are kept; the oldest are removed. */
 const KEPT_MOST = 200
 const BYTES_MOST = 1024 * 1024
 // The mode bits by which group or others may write.
@@ -41,7 +41,7 @@ const row = z.strictObject({
 const entry = z.strictObject({ key: z.string(), triedAt: z.iso.datetime(), rows: z.array(row) })
 
 /**
- * @typedef {import('./gate.js').CheckRow} CheckRow
+ * @typedef {import('./probe-plane.js').CheckRow} CheckRow
  * @typedef {object} Passed
  * @property {string} triedAt ISO 8601
  * @property {CheckRow[]} rows as the check made them, without the arm that they are for
@@ -55,18 +55,15 @@ const entry = z.strictObject({ key: z.string(), triedAt: z.iso.datetime(), rows:
  * @returns {boolean} false also: there are no rows, so nothing was tried
  */
 function hasPassed(rows) {
-  // A check without rows has tried nothing.
   if (rows.length === 0) return false
-  return rows.every(({ lacks = [], ...result }) => {
-    const isEqual = result.differences.length === 0 && lacks.length === 0 && !isWrong(result)
-    return isEqual || !PARITY_NAMES.includes(result.name)
-  })
+  const countedRows = rows.filter(({ name }) => PARITY_NAMES.includes(name))
+  return countedRows.every(row => row.differences.length === 0 && !row.lacks?.length && !isWrong(row))
 }
 
 /**
- * Opens the folder of passed checks. It is created when the first check is kept.
- * @param {{ folder: string, isRechecked?: boolean }} options isRechecked: `find` finds nothing, so that each check is made
- *   again
+ * Opens the cache of passed checks. Its folder is created when the first check is kept.
+ * @param {{ folder: string, isRechecked?: boolean }} options isRechecked: `find` gives null, so that each check is made again;
+ *   false by default
  * @returns find: finds a check that passed; keep: stores one
  */
 export function openParityCache({ folder, isRechecked = false }) {
@@ -75,17 +72,18 @@ export function openParityCache({ folder, isRechecked = false }) {
     /**
      * Finds a check that passed.
      * @param {object} dependencies all that the result of the check depends on
-     * @returns {Passed | null} null: none is known, it cannot be trusted, or all are made again (`isRechecked`)
+     * @returns {Passed | null} null: none is known, another user could have written it, its file is damaged, or all are made
+     *   again (`isRechecked`)
      */
     find(dependencies) {
+      if (isRechecked || !isTrustedFolder(folder)) return null
       const key = hashDependencies(dependencies)
-      // If a file is damaged, or another user could write it, the check is made again.
-      return isRechecked || !isTrustedFolder(folder) ? null : callSafely(() => readEntry(locateEntry(key), key), null)
+      return callSafely(() => readEntry(locateEntry(key), key), null)
     },
     /**
-     * Stores a check, if it passed and only this user may write in the folder, and removes the oldest entries beyond KEPT_MOST.
-     * It does not throw: a run needs no cache.
-     * @param {object} dependencies
+     * Stores a check, if it passed and only this user may write in the folder, and removes the oldest files beyond KEPT_MOST. It
+     * does not throw if the check cannot be stored: a run needs no cache.
+     * @param {object} dependencies all that the result of the check depends on
      * @param {CheckRow[]} rows
      */
     keep(dependencies, rows) {
@@ -99,14 +97,14 @@ export function openParityCache({ folder, isRechecked = false }) {
         const temporary = `${locateEntry(key)}.${randomBytes(6).toString('hex')}`
         writeFileSync(temporary, `${hashText(text)}\n${text}`, { mode: 0o600, flag: 'wx' })
         renameSync(temporary, locateEntry(key))
-        removeOldestEntries(folder)
+        removeOldestFiles(folder)
       }, null)
     },
   }
 }
 
 /**
- * Hashes all that a check depends on.
+ * Hashes the dependencies of a check, with their properties in the order that they have.
  * @param {object} dependencies
  * @returns {string} SHA-256
  */
@@ -118,9 +116,10 @@ function hashDependencies(dependencies) {
  * Reads an entry of the cache.
  * @param {string} file
  * @param {string} key the hash of the dependencies
- * @returns {Passed | null} null: another user could have written it, it is larger than BYTES_MOST, its hash or key differs, or
- *   it did not pass
- * @throws if there is no such file, it is a link, or its JSON does not fit the schema
+ * @returns {Passed | null} null: it is no file, another user could have written it, it is larger than BYTES_MOST, its hash or key
+ *   differs, or its check did not pass
+ * @throws {Error} if there is no such file, it is a link, or it cannot be read; SyntaxError or ZodError if it is not the JSON of an
+ *   entry
  */
 function readEntry(file, key) {
   const descriptor = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW)
@@ -139,9 +138,9 @@ function readEntry(file, key) {
 }
 
 /**
- * Says whether a path is a folder (no link) that belongs to this user, and to which no other user can write.
+ * Says whether a path is a folder that belongs to this user, and to which no other user can write.
  * @param {string} folder
- * @returns {boolean}
+ * @returns {boolean} false also: it is a link, or there is none
  */
 function isTrustedFolder(folder) {
   const stat = callSafely(() => lstatSync(folder), null)
@@ -151,17 +150,18 @@ function isTrustedFolder(folder) {
 /**
  * Says whether a file or folder belongs to this user, and no other user can write to it.
  * @param {{ uid: number, mode: number }} stat
- * @returns {boolean}
+ * @returns {boolean} false also: this system has no user ids
  */
 function isOfUser({ uid, mode }) {
   return uid === process.geteuid?.() && (mode & OTHERS_WRITE) === 0
 }
 
 /**
- * Removes the oldest entries beyond KEPT_MOST.
+ * Removes the oldest files beyond KEPT_MOST.
  * @param {string} folder
+ * @throws {Error} if the folder or a file cannot be read, or a file cannot be removed
  */
-function removeOldestEntries(folder) {
+function removeOldestFiles(folder) {
   const files = readdirSync(folder).map(name => path.join(folder, name))
   const byAge = files.map(file => ({ file, ms: lstatSync(file).mtimeMs })).sort((a, b) => b.ms - a.ms)
   for (const { file } of byAge.slice(KEPT_MOST)) rmSync(file, { force: true })

@@ -9,12 +9,12 @@ import { isRedirected } from '../model/arms.js'
 import { hasChunks } from '../model/requests.js'
 import { findSidecarTool } from '../model/tools.js'
 import { findArmPipeline, findScriptFolder } from '../run/scripts.js'
-import { renderRig } from './rig.js'
+import { createStableSpecs } from './rig.js'
 import { pickConfiguration, pickWorkerSize } from './verdict/checks.js'
 
 /**
- * Lists all that an equal-work check depends on: programs, scripts and rendered configurations by their hashes, the kit's
- * own code, and the machine. A check that passed is not made again while none of it changes.
+ * The dependencies of an equal-work check: programs, scripts and rendered configurations by their hashes, the kit's own code,
+ * and the machine. A check that passed is not made again while none of it changes.
  * @import { Arm, Tool } from '../model/types.ts'
  * @import { Testbed } from '../run/kind.js'
  */
@@ -24,11 +24,12 @@ const ELF = Buffer.from('\x7fELF')
 const PACKAGES = ['package.json', 'package-lock.json']
 
 /**
- * Creates functions that list the dependencies of a run's checks. Each folder is hashed once.
+ * Creates a lister of the dependencies of a run's checks. It hashes each folder once.
  * @param {Testbed} testbed
- * @returns ofStart: the dependencies of the start of an arm; ofConfiguration: those of the corpus
+ * @returns listForStart, listForCorpus: list the dependencies of a check of that kind
+ * @throws {Error} if a file of the kit cannot be read; both functions throw if a script or a system file cannot
  */
-export function createDependencies(testbed) {
+export function createDependencyLister(testbed) {
   const { programs, layout, settings, folders, site } = testbed
   const common = {
     kit: hashKit(),
@@ -47,13 +48,13 @@ export function createDependencies(testbed) {
     const { tool } = programs.planes[plane]
     return tool && findSidecarTool(programs.tools, { tool, variant })
   }
-  const isTellable = (/** @type {Arm} */ arm) => {
+  const areDependenciesKnown = (/** @type {Arm} */ arm) => {
     const tool = findArmProgram(arm)
     // Rules that redirect connections are made by programs of the system, which have no hash here.
     if (isRedirected(arm.conditions) || findArmPipeline(programs, arm)) return false
     return tool === null || isBinary(tool)
   }
-  const createArmDependencies = (/** @type {Arm} */ arm) => {
+  const listForArm = (/** @type {Arm} */ arm) => {
     const plane = programs.planes[arm.plane]
     const tool = findArmProgram(arm)
     return {
@@ -68,18 +69,18 @@ export function createDependencies(testbed) {
   }
   return {
     /**
-     * Lists what the start of an arm and its workers depend on.
+     * Lists the dependencies of the start of an arm and its workers.
      * @param {Arm} arm
-     * @returns {object | undefined} undefined: not all is known, so the check is not cached
+     * @returns {object | undefined} undefined: not all are known, so the check is not cached
      */
-    ofStart(arm) {
-      if (!isTellable(arm) || !isBinary(programs.appRuntime)) return undefined
+    listForStart(arm) {
+      if (!areDependenciesKnown(arm) || !isBinary(programs.appRuntime)) return undefined
       return {
-        ...createArmDependencies(arm),
+        ...listForArm(arm),
         check: 'start',
         size: pickWorkerSize(arm),
         hasCertificate: arm.load.hasCertificate,
-        // Scripts of the user are checked with the requests of their load, and all planes with those whose answers have chunks.
+        // Scripts of the user are checked with all requests of their load, other planes with those whose answers have chunks.
         ...((arm.variant !== null || hasChunks(arm.load)) && {
           payloadBytes: arm.load.payloadBytes,
           requests: arm.load.requests,
@@ -90,16 +91,17 @@ export function createDependencies(testbed) {
       }
     },
     /**
-     * Lists what the corpus depends on in a configuration.
-     * @param {Arm[]} alike arms of the configuration
-     * @returns {object | undefined} undefined: not all is known
+     * Lists the dependencies of the corpus in the configuration of an arm.
+     * @param {Arm} arm with sidecars
+     * @returns {object | undefined} undefined: not all are known, so the check is not cached
      */
-    ofConfiguration(alike) {
-      const [arm] = alike
-      if (!isTellable(arm)) return undefined
-      const { tls, protocol, features } = arm.conditions
-      const specs = renderRig({
-        plane: programs.planes[arm.plane],
+    listForCorpus(arm) {
+      if (!areDependenciesKnown(arm)) return undefined
+      const { tls, features } = arm.conditions
+      const plane = programs.planes[arm.plane]
+      const protocol = plane.carriesBytesOnly ? 'tcp' : arm.conditions.protocol
+      const specs = createStableSpecs({
+        plane,
         tool: /** @type {Tool} */ (findArmProgram(arm)),
         scripts: findScriptFolder(testbed, arm),
         measured: { tls, protocol, features, trafficPolicy: settings.trafficPolicy },
@@ -107,14 +109,14 @@ export function createDependencies(testbed) {
         interception: arm.conditions.interception,
       })
       const rendered = specs.map(spec => ({ argv: spec.argv, env: spec.env, files: spec.files, listens: spec.listens }))
-      return { ...createArmDependencies(arm), check: 'corpus', rendered: hashText(JSON.stringify(rendered)) }
+      return { ...listForArm(arm), check: 'corpus', rendered: hashText(JSON.stringify(rendered)) }
     },
   }
 }
 
 /**
  * Reads facts of this machine that may change what a program does: several machines may share the disk of a cache.
- * @returns {Record<string, unknown>} null: a fact is not known
+ * @returns {Record<string, unknown>} a fact that cannot be read is null; without a machine id, `id` is the host name
  */
 function readMachineFacts() {
   return {
@@ -129,9 +131,9 @@ function readMachineFacts() {
 }
 
 /**
- * Reads a text file, if it can be read.
+ * Reads a text file.
  * @param {string} file
- * @returns {string | null} null: it cannot
+ * @returns {string | null} null: it cannot be read
  */
 function readOptionalFile(file) {
   return callSafely(() => readFileSync(file, 'utf8'), null)
@@ -157,11 +159,12 @@ function isBinary({ path: file }) {
 
 /**
  * Hashes a file or a folder.
- * @param {string} file
+ * @param {string} location
  * @returns {string | null} SHA-256; null: there is none
+ * @throws {Error} if it cannot be read
  */
-function hashPath(file) {
-  const stat = statSync(file, { throwIfNoEntry: false })
+function hashPath(location) {
+  const stat = statSync(location, { throwIfNoEntry: false })
   if (stat === undefined) return null
-  return stat.isDirectory() ? hashFolder(file) : hashText(readFileSync(file))
+  return stat.isDirectory() ? hashFolder(location) : hashText(readFileSync(location))
 }

@@ -2,9 +2,9 @@
  * The slot of a check among those that run at the same time. A slot starts its processes while no other does, and has a part
  * beside which nothing may run, once.
  * @typedef {object} Slot
- * @property {<T>(act: () => Promise<T>) => Promise<T>} inTurn acts when no other slot acts in turn; settles as `act`
- * @property {<T>(act: () => Promise<T>) => Promise<T>} alone waits until every other slot is here too, or has ended; acts in
- *   turn; and settles as `act` when all have acted or ended
+ * @property {<T>(act: () => Promise<T>) => Promise<T>} runInTurn calls `act` when no other slot does; settles as `act`
+ * @property {<T>(act: () => Promise<T>) => Promise<T>} runAlone waits until every other slot is here too, or has ended; calls
+ *   `act` in turn; and settles as `act` when all have done so or ended
  * @property {() => void} end says that the check has ended, so that no other waits for it
  */
 
@@ -18,9 +18,10 @@ export function createSlots(count) {
   const departure = createBarrier(count)
   /** @type {Promise<unknown>} */
   let lastTurn = Promise.resolve()
-  /** @type {Slot['inTurn']} */
+  /** @type {Slot['runInTurn']} */
   const runInTurn = act => {
     const turn = lastTurn.then(act)
+    // A turn that fails must not keep the next one from its own.
     lastTurn = turn.catch(() => {})
     return turn
   }
@@ -28,8 +29,8 @@ export function createSlots(count) {
     const arrive = callOnce(arrival.pass)
     const depart = callOnce(departure.pass)
     return {
-      inTurn: runInTurn,
-      async alone(act) {
+      runInTurn,
+      async runAlone(act) {
         arrive()
         await arrival.opened
         try {
@@ -62,14 +63,15 @@ function createBarrier(count) {
   return {
     opened,
     pass() {
-      if (--missing === 0) resolveOpened()
+      missing--
+      if (missing === 0) resolveOpened()
     },
   }
 }
 
 /**
  * Creates a function that calls another one on its first call only.
- * @param {() => void} act is called without arguments
+ * @param {() => void} act
  * @returns {() => void}
  */
 function callOnce(act) {

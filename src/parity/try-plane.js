@@ -3,10 +3,10 @@ import path from 'node:path'
 import { SERVICES } from '../certificates/credentials.js'
 import { issueCertificates } from '../certificates/issue-certificates.js'
 import { ALL, findUnsupportedFeatures, LEAN } from '../model/features.js'
-import { probeRig } from './gate.js'
+import { probeRig } from './probe-plane.js'
 import { createRig } from './rig.js'
 
-/** Tries one plane with the corpus, in every configuration that changes what a sidecar does. */
+/** The verb `parity`: one plane is tried with the corpus, in every configuration that changes the work of a sidecar. */
 /** @import { DataPlane, Lack, MtlsMode, Site, Tool } from '../model/types.ts' */
 /** @import { ProbedRow } from './beside/probe.js' */
 /** @import { Measured } from './rig.js' */
@@ -38,12 +38,12 @@ const USUAL = { services: 1, workers: null, configuredServices: 0, memoryLimitBy
  * @param {Measured} measured
  * @returns {Lack[]} []: nothing
  */
-export function listLacks(plane, measured) {
+export function listDeclaredLacks(plane, measured) {
   return plane.findLacks?.({ ...measured, modes: listTriedModes(measured.tls) }) ?? []
 }
 
 /**
- * Lists the mTLS modes of the listeners that the corpus tries.
+ * Lists the mTLS modes of the rig's listeners.
  * @param {Measured['tls']} tls
  * @returns {MtlsMode[]}
  */
@@ -52,10 +52,11 @@ function listTriedModes(tls) {
 }
 
 /**
- * Issues the certificates of a rig, of every key type.
+ * Writes the certificates of a rig, of every key type.
  * @param {string} certificates a folder that only this user can read
- * @param {Pick<DataPlane, 'isCertified'>} [plane] isCertified: also write the authority's key
+ * @param {Pick<DataPlane, 'isCertified'>} [plane] isCertified: the authority's key is written, too; false by default
  * @returns {Promise<void>}
+ * @throws {BenchError} if they cannot be made
  */
 export function writeParityCertificates(certificates, { isCertified: hasAuthorityKey } = {}) {
   return issueCertificates({ certificates, names: SERVICES, keyTypes: ['ecdsa-p256', 'rsa-2048'], hasAuthorityKey })
@@ -63,9 +64,10 @@ export function writeParityCertificates(certificates, { isCertified: hasAuthorit
 
 /**
  * Probes a plane in one configuration, in a rig that is started for it and then removed.
- * @param {{ site: Pick<Site, 'target'> } & Omit<Parameters<typeof createRig>[0], 'target' | 'interception'>} options
+ * @param {{ site: Pick<Site, 'target'> } & Omit<Parameters<typeof createRig>[0], 'target' | 'interception'>} options folder: the
+ *   rig has one of its own in it
  * @returns {Promise<ProbedRow[]>} the rows of the corpus
- * @throws {BenchError} if the plane does not start, or a sidecar exits
+ * @throws {BenchError} if the plane does not start, or a sidecar exits; the signal's reason when it aborts
  */
 export async function tryPlane({ site, measured, folder, ...options }) {
   const interception = chooseInterception(options.plane, options.profile)
@@ -81,7 +83,7 @@ export async function tryPlane({ site, measured, folder, ...options }) {
 
 /**
  * Chooses how connections reach a profile's sidecars.
- * @param {DataPlane} plane
+ * @param {Pick<DataPlane, 'deployed' | 'profiles'>} plane
  * @param {string | null} profile null: the plane's first profile
  * @returns {'redirect' | undefined} redirect: the profile takes no others; undefined: directly
  */
@@ -95,17 +97,18 @@ export function chooseInterception({ deployed, profiles }, profile) {
  * @param {object} options
  * @param {DataPlane} options.plane
  * @param {Pick<Tool, 'version' | 'library'>} options.tool
- * @param {string | null} [options.profile] null by default
+ * @param {string | null} [options.profile] null or absent: the plane's first
  * @param {'redirect'} [options.interception] absent: as the profile takes connections
- * @param {boolean} [options.hasCertificate] the load speaks mTLS
+ * @param {boolean} [options.hasCertificate] the load speaks mTLS; false by default
  * @returns {string | null} null: it can be probed
+ * @throws {BenchError} if this kit does not know a feature of the configuration
  */
 export function findUntriedReason(measured, { plane, tool, profile = null, hasCertificate = false, ...choices }) {
+  if (plane.carriesBytesOnly && measured.protocol !== 'tcp')
+    return 'it carries bytes, whatever applications speak: see tcp'
   const { tls, protocol, features } = measured
   const { interception = chooseInterception(plane, profile) } = choices
   const conditions = { ...USUAL, tls, protocol, features, ...(interception && { interception }) }
-  const cpus = os.availableParallelism()
-  if (plane.carriesBytesOnly && protocol !== 'tcp') return 'it carries bytes, whatever applications speak: see tcp'
   return (
     findUnsupportedFeatures(plane, conditions) ??
     plane.findUnsupported({
@@ -114,7 +117,7 @@ export function findUntriedReason(measured, { plane, tool, profile = null, hasCe
       profile,
       version: tool.version,
       library: tool.library,
-      cpus,
+      cpus: os.availableParallelism(),
     })
   )
 }

@@ -10,61 +10,63 @@ import {
   NODE_CPU_AXES,
   renderArmName,
 } from '../model/arms.js'
-import { countInterleavedWorkers, isOpenLoop } from './cpu-limits.js'
+import { readValues } from '../request/part-request.js'
 import { groupByGenerator } from './interleave.js'
-import { chooseLoad } from './load.js'
+import { chooseLoad, isOpenLoop } from './load.js'
 
 /** The arms of a plan: one of every plane at every place on the axes. Pure. */
-/** @import { Arm, AxisName, Calibration, Conditions, Plan, PlaneChoice } from '../model/types.ts' */
+/** @import { Arm, AxisName, Conditions, PlaneChoice } from '../model/types.ts' */
 /** @import { Missing, Question } from '../request/question.js' */
 
 const CALIBRATION_SECONDS = 3
-/** Values of each axis but the CPU limit. @typedef {Record<string, any[]>} Lists */
+/** The values of each axis but the CPU limit, by its name. @typedef {Record<string, any[]>} Lists */
 
 /**
- * The planes of a plan, and facts about them.
+ * The planes of a part, and facts about them.
  * @typedef {object} Contenders
  * @property {PlaneChoice[]} planes
  * @property {(plane: string) => boolean} hasSidecars
- * @property {(choice: PlaneChoice) => boolean} runsControl a process hands out configurations
- * @property {(choice: PlaneChoice, sidecars: number) => number} countSimulated how many of so many sidecars are simulated
+ * @property {(choice: PlaneChoice) => boolean} runsControl says whether a process hands out configurations
+ * @property {(choice: PlaneChoice, sidecars: number) => number} countSimulated counts the simulated ones of so many sidecars
  */
 
 /**
- * Lists the values of each axis but the CPU limit. A smoke run has the first and the last value of each; an axis that
- * the kind does not have is at its default.
+ * Chooses the values of each axis but the CPU limit: those of the options, else of the experiment, else the default. A smoke run has
+ * the first and the last value of each. An axis that the kind or the load of the question does not have is at its default.
  * @param {Question} question
  * @param {object} options
  * @param {PlaneChoice[]} options.named the planes of the question
  * @param {number} options.pinnableCpus the CPUs that processes can have for themselves
- * @param {(plane: string) => boolean} options.isAnyProgram says whether contenders of this plane may have nothing in
- *   common
+ * @param {(plane: string) => boolean} options.hasOnlyPipelines says whether all contenders of this plane are pipelines,
+ *   which may have nothing in common
  * @returns {Lists}
  */
-export function listValues(question, { named, pinnableCpus, isAnyProgram }) {
-  const { overrides, axes, kind } = question
+export function chooseAxisValues(question, { named, pinnableCpus, hasOnlyPipelines }) {
+  const { overrides, kind } = question
+  const isInterleaved = kind === 'cost'
+  /** @type {Lists} */
   const lists = Object.fromEntries(
-    AXIS_NAMES.filter(name => name !== 'cpuLimitCores').map(name => [
-      name,
-      NODE_CPU_AXES.includes(name) && !AXES[name].kinds.includes(kind)
-        ? AXES[name].values
-        : pickEndValues(
-            overrides.axes[/** @type {'link'} */ (name)] ?? axes[name] ?? AXES[name].values,
-            overrides.profile,
-          ),
-    ]),
+    AXIS_NAMES.filter(name => name !== 'cpuLimitCores').map(name => [name, chooseValues(question, name)]),
   )
-  if (kind !== 'cost') lists.placement = AXES.placement.values
-  else if (
-    !(overrides.axes.placement ?? axes.placement) &&
-    pinnableCpus > 1 &&
-    isPlacedApart(question, { lists, named, isAnyProgram })
-  )
-    lists.placement = ['apart']
-  if (kind !== 'cost' || lists.ratePerSecond[0] !== null) lists.idleConnections = AXES.idleConnections.values
+  const canPlaceApart = isInterleaved && !readValues(question, 'placement') && pinnableCpus > 1
+  if (!isInterleaved) lists.placement = AXES.placement.values
+  if (canPlaceApart && isPlacedApart(question, { lists, named, hasOnlyPipelines })) lists.placement = ['apart']
+  if (!isInterleaved || lists.ratePerSecond[0] !== null) lists.idleConnections = AXES.idleConnections.values
   // If one arm is redirected, services of all arms have namespaces: arms then differ in the redirection alone.
   const hasNamespaces = lists.interception.includes('redirect') || overrides.hasNamespaces === true
   return hasNamespaces ? lists : { ...lists, interception: AXES.interception.values }
+}
+
+/**
+ * Chooses the values of one axis.
+ * @param {Question} question
+ * @param {AxisName} name
+ * @returns {any[]} the default alone, for an axis of shared CPUs that the kind does not have
+ */
+function chooseValues(question, name) {
+  const { kinds, values } = AXES[name]
+  if (NODE_CPU_AXES.includes(name) && !kinds.includes(question.kind)) return values
+  return pickEndValues(readValues(question, name) ?? values, question.overrides.profile)
 }
 
 /**
@@ -72,26 +74,27 @@ export function listValues(question, { named, pinnableCpus, isAnyProgram }) {
  * worker do: a change to scripts is then visible from 2 % on (docs/evidence/accuracy.md). All other arms are compared
  * unpinned, as a node runs them.
  * @param {Question} question
- * @param {{ lists: Lists, named: PlaneChoice[], isAnyProgram: (plane: string) => boolean }} options
+ * @param {{ lists: Lists, named: PlaneChoice[], hasOnlyPipelines: (plane: string) => boolean }} options
+ * @returns {boolean}
  */
-function isPlacedApart(question, { lists, named, isAnyProgram }) {
-  const hasOneWorker = (lists.workers[0] ?? countInterleavedWorkers(question)) === 1
+function isPlacedApart(question, { lists, named, hasOnlyPipelines }) {
+  const hasOneWorker = (lists.workers[0] ?? computeInterleavedWorkers(question)) === 1
   const isAlike = Object.values(lists).every(({ length }) => length === 1)
   const choices = named.filter(({ plane }) => plane !== 'none')
   const isOnePlane = new Set(choices.map(({ plane, profile }) => `${plane}:${profile}`)).size === 1
-  const areVersions = isOnePlane && choices.length > 1 && !isAnyProgram(choices[0].plane)
+  const areVersions = isOnePlane && choices.length > 1 && !hasOnlyPipelines(choices[0].plane)
   return hasOneWorker && isAlike && areVersions && !isOpenLoop(question)
 }
 
 /**
  * Picks the first and the last value in a smoke run; other profiles keep all.
  * @template T
- * @param {T[]} list the values of an axis
+ * @param {T[]} values of an axis
  * @param {string} profile
  * @returns {T[]}
  */
-function pickEndValues(list, profile) {
-  return profile === 'smoke' && list.length > 2 ? [list[0], /** @type {T} */ (list.at(-1))] : list
+function pickEndValues(values, profile) {
+  return profile === 'smoke' && values.length > 2 ? [values[0], values[values.length - 1]] : values
 }
 
 /**
@@ -104,44 +107,55 @@ function pickEndValues(list, profile) {
  * @throws {UsageError} for two variants of one name
  */
 export function createArms(question, { lists, cpuLimits, contenders }) {
-  const { planes, hasSidecars, runsControl, countSimulated } = contenders
-  const listCpuLimits = (/** @type {PlaneChoice} */ { plane }) =>
-    hasSidecars(plane) ? pickEndValues(cpuLimits, question.overrides.profile) : [null]
+  const sidecarLimits = pickEndValues(cpuLimits, question.overrides.profile)
   const arms = listCombinations(lists).flatMap(cell =>
-    planes.flatMap(choice =>
-      listCpuLimits(choice).map(cpuLimit => {
-        const conditions = chooseConditions(cell, {
-          hasSidecars: hasSidecars(choice.plane),
-          isLimitable: !KINDS[question.kind].hasUncontrolled || runsControl(choice),
-          simulated: cell.sidecars === null ? 0 : countSimulated(choice, cell.sidecars),
-        })
-        if (question.kind === 'cost') conditions.workers ??= countInterleavedWorkers(question)
-        const placed = {
-          hasSidecars: hasSidecars(choice.plane),
-          cpuLimit,
-          conditions,
-          cell,
-          cpuLimits,
-          variant: choice.variant,
-        }
-        /** @type {Arm} */
-        const arm = {
-          ...choice,
-          id: '',
-          kind: question.kind,
-          repeatOf: null,
-          calibratedBy: null,
-          hasSidecars: placed.hasSidecars,
-          link: cell.link,
-          cpuLimitCores: cpuLimit,
-          conditions,
-          load: chooseLoad(question, placed),
-        }
-        return { ...arm, id: renderArmId(arm, lists) }
-      }),
-    ),
+    contenders.planes.flatMap(choice => {
+      const limits = contenders.hasSidecars(choice.plane) ? sidecarLimits : [null]
+      return limits.map(cpuLimit => createArm(question, { cell, choice, cpuLimit, cpuLimits, contenders }))
+    }),
   )
-  return deduplicateArms(arms)
+  return deduplicateArms(arms.map(arm => ({ ...arm, id: renderArmId(arm, lists) })))
+}
+
+/**
+ * Creates an arm, whose id is still empty.
+ * @param {Question} question
+ * @param {{ cell: Record<string, any>, choice: PlaneChoice, cpuLimit: number | null, cpuLimits: (number | null)[], contenders:
+ *   Contenders }} options cell: a place on the axes; cpuLimits: of all arms with sidecars
+ * @returns {Arm}
+ */
+function createArm(question, { cell, choice, cpuLimit, cpuLimits, contenders }) {
+  const { kind } = question
+  const hasSidecars = contenders.hasSidecars(choice.plane)
+  const conditions = chooseConditions(cell, {
+    hasSidecars,
+    isLimitable: !KINDS[kind].hasUncontrolled || contenders.runsControl(choice),
+    simulated: cell.sidecars === null ? 0 : contenders.countSimulated(choice, cell.sidecars),
+  })
+  if (kind === 'cost') conditions.workers ??= computeInterleavedWorkers(question)
+  const placed = { hasSidecars, cpuLimit, conditions, cell, cpuLimits, variant: choice.variant }
+  return {
+    ...choice,
+    id: '',
+    kind,
+    repeatOf: null,
+    calibratedBy: null,
+    hasSidecars,
+    link: cell.link,
+    cpuLimitCores: cpuLimit,
+    conditions,
+    load: chooseLoad(question, placed),
+  }
+}
+
+/**
+ * Computes the workers of an interleaved sidecar: enough for the largest CPU limit that other arms would have, and at least one.
+ * @param {Question} question
+ * @returns {number | null} null: there is no limit, so that the number of CPUs decides
+ */
+function computeInterleavedWorkers({ overrides, axes }) {
+  const cpuLimits = overrides.cpuLimits ?? axes.cpuLimitCores
+  return cpuLimits === 'none' ? null : Math.max(1, ...cpuLimits.map(Math.ceil))
 }
 
 /**
@@ -165,35 +179,33 @@ function listCombinations(lists) {
  * @returns {Conditions}
  */
 function chooseConditions(cell, { hasSidecars, isLimitable, simulated }) {
-  // Conditions that only sidecars get make no difference to arms without sidecars.
-  const take = (/** @type {AxisName} */ name) => [
-    name,
-    hasSidecars || !AXES[name].isOfSidecars ? cell[name] : AXES[name].values[0],
-  ]
-  const controlled = CONTROL_PLANE_NAMES.filter(
-    name => cell[name] !== null && (name === 'sidecars' || isLimitable),
-  ).map(name => [name, cell[name]])
+  const createEntry = (/** @type {AxisName} */ name) => {
+    // Conditions that only sidecars get make no difference to arms without sidecars.
+    const isApplicable = hasSidecars || !AXES[name].isOfSidecars
+    return [name, isApplicable ? cell[name] : AXES[name].values[0]]
+  }
+  const controlNames = CONTROL_PLANE_NAMES.filter(name => name === 'sidecars' || isLimitable)
+  const controlEntries = controlNames.map(name => [name, cell[name]])
   return /** @type {Conditions} */ (
     Object.fromEntries([
-      ...CONDITION_AXES.every.map(take),
-      ...CONDITION_AXES.sparse.map(take).filter(([, value]) => value !== null),
-      ...controlled,
+      ...CONDITION_AXES.every.map(createEntry),
+      ...[...CONDITION_AXES.sparse.map(createEntry), ...controlEntries].filter(([, value]) => value !== null),
       ...(simulated > 0 ? [['simulated', simulated]] : []),
     ])
   )
 }
 
 /**
- * Renders the id of an arm, unique within its run, with the axes that the run varies.
+ * Renders the id of an arm, with its values on the axes that the run varies. Arms that are equal on these have one id.
  * @param {Arm} arm
  * @param {Lists} lists
- * @returns {string}
+ * @returns {string} the name of a folder, too
  */
 function renderArmId(arm, lists) {
   const others = AXIS_NAMES.filter(name => !['link', 'cpuLimitCores', 'ratePerSecond'].includes(name))
   // An arm's name has its interception even if the run does not vary it.
   const isVaried = (/** @type {string} */ name) => name === 'interception' || lists[name].length > 1
-  const variedAxes = others.filter(name => isVaried(name) && AXES[name].of(arm) !== null)
+  const variedAxes = others.filter(name => isVaried(name) && AXES[name].readValue(arm) !== null)
   const { ratePerSecond } = arm.load
   return [
     arm.link,
@@ -204,7 +216,7 @@ function renderArmId(arm, lists) {
     arm.cpuLimitCores,
     ratePerSecond === undefined ? null : `${ratePerSecond}rps`,
     arm.load.isInterleaved ? 'interleaved' : null,
-    ...variedAxes.map(name => AXES[name].render(AXES[name].of(arm)).replaceAll(/[^A-Za-z0-9.]+/g, '-')),
+    ...variedAxes.map(name => AXES[name].render(AXES[name].readValue(arm)).replaceAll(/[^A-Za-z0-9.]+/g, '-')),
   ]
     .filter(part => part !== null)
     .join('-')
@@ -231,7 +243,7 @@ function deduplicateArms(arms) {
 /**
  * Splits arms by whether they can be measured.
  * @param {Arm[]} arms
- * @param {(arm: Arm) => string | null} findUnsupported gives the reason why an arm cannot be measured; null: it can
+ * @param {(arm: Arm) => string | null} findUnsupported finds the reason why an arm cannot be measured; null: it can
  * @returns {{ possible: Arm[], refused: Missing[] }} refused: the planes of the other arms, each reason of a plane
  *   once
  * @throws {UsageError} if no arm can be measured
@@ -243,14 +255,14 @@ export function splitUnsupportedArms(arms, findUnsupported) {
     judged.flatMap(({ arm, reason }) => (reason ? [{ plane: renderArmName(arm), reason }] : [])),
   )
   if (possible.length === 0) {
-    const why = refused.map(({ plane, reason }) => `${plane}: ${reason}`).join('; ')
-    throw new UsageError(`nothing to measure: ${why || 'no plane is left'}`)
+    const reasons = refused.map(({ plane, reason }) => `${plane}: ${reason}`)
+    throw new UsageError(`nothing to measure: ${reasons.join('; ') || 'no plane is left'}`)
   }
   return { possible, refused }
 }
 
 /**
- * Removes repeated reasons of a plane.
+ * Removes the repeated reasons of each plane: of those with one text, the last stays, at the place of the first.
  * @param {Missing[]} missing
  * @returns {Missing[]}
  */
@@ -282,39 +294,10 @@ export function addCalibrations(arms, lists) {
 }
 
 /**
- * Removes the arms whose rate is above a share of the measured capacity, and says why. An A/A repeat gets no reason
- * of its own.
- * @param {{ plan: Pick<Plan, 'arms' | 'mostOfCapacity'>, calibrations: Calibration[] }} options plan: its
- *   mostOfCapacity is a fraction, null: 1
- * @returns {{ arms: Arm[], notMeasured: Missing[] }} arms: those that can be reached; notMeasured: []: all can
- */
-export function leaveOutUnreachable({ plan, calibrations }) {
-  const share = plan.mostOfCapacity ?? 1
-  const judged = plan.arms.map(arm => {
-    const calibration = calibrations.find(c => c.armId === arm.calibratedBy)
-    const { ratePerSecond: rate = 0 } = arm.load
-    const capacity = calibration?.ratePerSecond ?? 0
-    return { arm, isReachable: rate <= share * capacity, capacity, boundBy: calibration?.boundBy ?? null }
-  })
-  return {
-    arms: judged.filter(j => j.isReachable).map(j => j.arm),
-    notMeasured: judged
-      .filter(j => !j.isReachable && j.arm.repeatOf === null)
-      .map(({ arm, capacity, boundBy }) => ({
-        plane: `${renderArmName(arm)}${arm.conditions.services > 1 ? ` with ${arm.conditions.services} services` : ''} at ${arm.load.ratePerSecond} requests/s`,
-        reason:
-          capacity > 0
-            ? `not reachable here: over ${Math.round(100 * share)} % of the ${Math.round(capacity)} requests/s that it reached, bound by ${boundBy}`
-            : 'not reachable here: it answered nothing in a closed loop',
-      })),
-  }
-}
-
-/**
  * Repeats the first arm with sidecars of each compared group, as its A/A control.
  * @param {Arm[]} arms
  * @param {boolean} areTogether arms that share a generator have one repeat together
- * @returns {Arm[]} only the repeats; []: no arms are compared
+ * @returns {Arm[]} only the repeats; []: no two arms with sidecars are compared
  */
 export function repeatFirstArms(arms, areTogether) {
   const withSidecars = arms.filter(arm => arm.hasSidecars)

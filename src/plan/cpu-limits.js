@@ -1,18 +1,24 @@
 import { joinWords } from '../lib/letters.js'
 import { canBind, findLargestBindingCpuLimit } from '../model/cpu-limits.js'
+import { isOpenLoop } from './load.js'
 
 /** The CPU limits of sidecars. Pure. @import { Missing, Question } from '../request/question.js' */
 
 const FALLBACK_CPU_LIMIT = 0.25
 
-/** @typedef {{ cpuLimits: (number | null)[], notes: string[], notMeasured: Missing[] }} Chosen cpuLimits: in cores; [null]: no limit */
+/**
+ * @typedef {object} ChosenLimits
+ * @property {(number | null)[]} cpuLimits in cores; [null]: there is no limit
+ * @property {string[]} notes about limits that do not fit, or []
+ * @property {Missing[]} notMeasured the limits of the experiment that do not fit, or []
+ */
 
 /**
  * Chooses the CPU limits: those of the user, with a note for each that can hardly bind; else those of the experiment
- * that fit this machine: in a closed loop at saturation, those that can bind.
+ * that fit this machine, or a fallback. In a closed loop at saturation those fit that can bind. Interleaved arms have no limit.
  * @param {Question} question
  * @param {number} cpus of the machine
- * @returns {Chosen} cpuLimits: in cores; [null]: no limit; notMeasured: the limits that do not fit, or []
+ * @returns {ChosenLimits}
  */
 export function chooseCpuLimits(question, cpus) {
   const { cpuLimits, isLoadElsewhere } = question.overrides
@@ -28,31 +34,18 @@ export function chooseCpuLimits(question, cpus) {
 }
 
 /**
- * Counts the workers of an interleaved sidecar: enough for the largest CPU limit, and at least one.
- * @param {Question} question
- * @returns {number | null} null: there is no limit, so that the number of CPUs decides
+ * The machine that CPU limits must fit.
+ * @typedef {object} LimitRoom
+ * @property {number} cpus
+ * @property {boolean} [isLoadElsewhere] the generator takes none of them
+ * @property {boolean} mustBind sidecars have to reach their limit
  */
-export function countInterleavedWorkers({ overrides, axes }) {
-  const cpuLimits = overrides.cpuLimits ?? axes.cpuLimitCores
-  return cpuLimits === 'none' ? null : Math.max(1, ...cpuLimits.map(Math.ceil))
-}
-
-/**
- * Says whether requests start at a rate (an open loop).
- * @param {Question} question
- * @returns {boolean} false: users send requests in closed loops
- */
-export function isOpenLoop({ overrides, axes }) {
-  return (overrides.axes.ratePerSecond ?? axes.ratePerSecond ?? null) !== null
-}
-
-/** @typedef {{ cpus: number, isLoadElsewhere?: boolean, mustBind: boolean }} Room what CPU limits must fit */
 
 /**
  * Chooses all limits of the user, with a note for each that can hardly bind.
  * @param {number[]} cpuLimits of the user, in cores
- * @param {Room} room
- * @returns {Chosen} notes: []: all limits can bind; notMeasured: []
+ * @param {LimitRoom} room
+ * @returns {ChosenLimits} notes: []: all limits can bind, or none has to; notMeasured: []
  */
 function chooseRequestedLimits(cpuLimits, { cpus, isLoadElsewhere, mustBind }) {
   const tooLarge = mustBind ? cpuLimits.filter(cpuLimit => !canBind(cpuLimit, cpus, isLoadElsewhere)) : []
@@ -66,27 +59,25 @@ function chooseRequestedLimits(cpuLimits, { cpus, isLoadElsewhere, mustBind }) {
 /**
  * Chooses the limits that fit, or, if none does, the fallback with a note.
  * @param {number[]} planned CPU limits of the experiment, in cores
- * @param {Room} room
- * @returns {Chosen} notMeasured: the limits that do not fit, or []
+ * @param {LimitRoom} room
+ * @returns {ChosenLimits}
  */
 function chooseFittingLimits(planned, { cpus, isLoadElsewhere, mustBind }) {
-  const isPossible = (/** @type {number} */ cpuLimit) =>
+  const isFitting = (/** @type {number} */ cpuLimit) =>
     mustBind ? canBind(cpuLimit, cpus, isLoadElsewhere) : Math.ceil(cpuLimit) <= cpus
-  const renderLimitReason = (/** @type {number} */ cpuLimit) =>
-    mustBind ? `at a CPU limit of ${cpuLimit} sidecars cannot bind on ${cpus} CPUs` : `this machine has ${cpus} CPUs`
-  const unfit = planned.filter(cpuLimit => !isPossible(cpuLimit)).sort((a, b) => a - b)
-  const notMeasured =
-    unfit.length === 0
-      ? []
-      : [
-          {
-            plane: `every plane at ${joinWords(unfit.map(String))} CPU each`,
-            reason: mustBind ? `no sidecar reaches such a CPU limit on ${cpus} CPUs` : `this machine has ${cpus} CPUs`,
-            cpuLimitsCores: unfit,
-          },
-        ]
-  const cpuLimits = planned.filter(isPossible)
+  const cpuLimits = planned.filter(isFitting)
+  const unfit = planned.filter(cpuLimit => !isFitting(cpuLimit)).sort((a, b) => a - b)
+  const machineReason = `this machine has ${cpus} CPUs`
+  const missing = {
+    plane: `every plane at ${joinWords(unfit.map(String))} CPU each`,
+    reason: mustBind ? `no sidecar reaches such a CPU limit on ${cpus} CPUs` : machineReason,
+    cpuLimitsCores: unfit,
+  }
+  const notMeasured = unfit.length > 0 ? [missing] : []
   if (cpuLimits.length > 0) return { cpuLimits, notes: [], notMeasured }
-  const note = `${planned.map(renderLimitReason).join('; ')}: measuring at ${FALLBACK_CPU_LIMIT} instead (give --cpu to choose)`
+  const reasons = planned.map(cpuLimit =>
+    mustBind ? `at a CPU limit of ${cpuLimit} sidecars cannot bind on ${cpus} CPUs` : machineReason,
+  )
+  const note = `${[...new Set(reasons)].join('; ')}: measuring at ${FALLBACK_CPU_LIMIT} instead (give --cpu to choose)`
   return { cpuLimits: [FALLBACK_CPU_LIMIT], notes: [note], notMeasured }
 }

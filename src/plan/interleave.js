@@ -3,6 +3,7 @@ import { groupBy } from '../lib/group-by.js'
 import { createRandom, shuffleItems } from '../lib/random.js'
 import { createGroupKey, renderArmName } from '../model/arms.js'
 import { computeSlowSeconds } from '../model/requests.js'
+import { WARM_AFTER_REQUESTS } from './load.js'
 
 /**
  * Arms that stand at the same time and share one load. Pure.
@@ -20,32 +21,32 @@ const RATE_SLICE_MS = 1000
 const RATE_SLICES_LEAST = 3
 // A closed loop warms up until every user has had three answers of an arm, on a machine that is busy.
 const WARMUP_SECONDS_AN_ARM = 0.3
-const WARM_AFTER_REQUESTS = 3
 // A connection may be unused in a part of the turn before, and a turn begins late on a busy machine.
 const IDLE_SHARE_MOST = 0.8
 // Turns of 200 ms cost up to 8 % more µs than turns of a second, and shorter ones more (docs/evidence/accuracy.md).
 const SHORTENED_LEAST_MS = 200
 
 /**
- * The idle timeout in seconds after which a sidecar of an arm closes connections.
- * @typedef {(arm: Arm) => number} IdleSecondsOf
+ * Finds the idle timeout of an arm, in seconds: its sidecars then close unused connections. Infinity: they keep them.
+ * @typedef {(arm: Arm) => number} FindArmIdleSeconds
  */
 
-/** @type {IdleSecondsOf} */
-const keepForever = () => Number.POSITIVE_INFINITY
+/** The default: connections stay open. @type {FindArmIdleSeconds} */
+export const keepForever = () => Number.POSITIVE_INFINITY
 
 /**
  * Lets arms of one link and load share one generator: a low rate goes to all at the same time, a higher rate or a
  * closed loop to one after the other. Warm-up and window then consist of whole passes, and may be longer than those
  * of the load.
  * @param {Arm[]} arms
- * @param {{ cpus: number, idleSecondsOf?: IdleSecondsOf }} options idleSecondsOf: absent: connections stay open
+ * @param {{ cpus: number, findArmIdleSeconds?: FindArmIdleSeconds }} options findArmIdleSeconds: absent: connections stay open
  * @returns {Arm[]} the arms with new loads, in the same order
+ * @throws {UsageError} for more planes side by side than PLANES_MOST
  */
-export function shareLoads(arms, { cpus, idleSecondsOf = keepForever }) {
-  const sharing = groupByGenerator(arms).flatMap(group => {
+export function shareLoads(arms, { cpus, findArmIdleSeconds = keepForever }) {
+  const sharedArms = groupByGenerator(arms).flatMap(group => {
     // All arms of a load have the same turns, in whichever deployment they are.
-    const { count, sliceMs } = planTurns(group, { cpus, idleSecondsOf })
+    const { count, sliceMs } = planTurns(group, { cpus, findArmIdleSeconds })
     // One generator warms all up: as long as the slowest needs, with three answers of each arm in turn.
     const slowSeconds = Math.max(...group.map(({ load }) => computeSlowSeconds(load)))
     const warmupSeconds = Math.max(
@@ -53,52 +54,53 @@ export function shareLoads(arms, { cpus, idleSecondsOf = keepForever }) {
       count * WARM_AFTER_REQUESTS * slowSeconds,
     )
     return group.map(arm => {
-      const load = shareLoad(arm.load, { count, sliceMs, warmupSeconds })
+      const load = fitLoadToTurns(arm.load, { count, sliceMs, warmupSeconds })
       return /** @type {const} */ ([arm, { ...arm, load }])
     })
   })
-  const sharedOf = new Map(sharing)
-  return arms.map(arm => /** @type {Arm} */ (sharedOf.get(arm)))
+  const sharedByArm = new Map(sharedArms)
+  return arms.map(arm => /** @type {Arm} */ (sharedByArm.get(arm)))
 }
 
 /**
  * Fits a load into the turns of a generator.
  * @param {Load} load of one of the arms
  * @param {{ count: number, sliceMs: number | undefined, warmupSeconds: number }} turns count: of the arms that take turns;
- *   sliceMs: undefined: all have the load at the same time
- * @returns {Load}
+ *   sliceMs: undefined: all have the load at the same time; warmupSeconds: that the slowest arm needs
+ * @returns {Load} with at least this window and warm-up; only the warm-up changes if all have a rate at the same time
  */
-function shareLoad(load, { count, sliceMs, warmupSeconds }) {
+function fitLoadToTurns(load, { count, sliceMs, warmupSeconds }) {
   if (load.ratePerSecond === undefined)
-    return { ...load, sliceMs, ...fitTurns({ ...load, sliceMs, warmupSeconds }, count) }
+    return { ...load, sliceMs, ...roundClosedLoop({ ...load, sliceMs, warmupSeconds }, count) }
   if (sliceMs === undefined) return { ...load, warmupSeconds }
   // With shorter slices an arm still gets as much of the window as with slices of the usual length.
   const leastSeconds = Math.max(load.windowSeconds, (RATE_SLICES_LEAST * count * RATE_SLICE_MS) / 1000)
   const windowSeconds = roundToPasses(leastSeconds, count * sliceMs)
-  const cycleSeconds = (count * sliceMs) / 1000
-  const slicesSeconds = Math.ceil((1000 * warmupSeconds) / sliceMs) * cycleSeconds
-  return { ...load, sliceMs, windowSeconds, warmupSeconds: slicesSeconds }
+  const passSeconds = (count * sliceMs) / 1000
+  const passesSeconds = Math.ceil((1000 * warmupSeconds) / sliceMs) * passSeconds
+  return { ...load, sliceMs, windowSeconds, warmupSeconds: passesSeconds }
 }
 
 /**
  * Renders a note if turns are shorter than usual, or so long that a plane closes its idle connections between two of
  * them.
  * @param {Arm[]} arms before they share loads
- * @param {{ cpus: number, idleSecondsOf: IdleSecondsOf }} options
+ * @param {{ cpus: number, findArmIdleSeconds: FindArmIdleSeconds }} options
  * @returns {string[]} each note once; []: turns need no note
+ * @throws {UsageError} for more planes side by side than PLANES_MOST
  */
-export function noteTurns(arms, options) {
+export function renderTurnNotes(arms, options) {
   const notes = groupByGenerator(arms).flatMap(group => {
     const { count, sliceMs, usualMs, closesFirst } = planTurns(group, options)
     if (sliceMs === undefined || usualMs === undefined || closesFirst === undefined) return []
-    const idleSeconds = options.idleSecondsOf(closesFirst)
-    const closes = `${renderArmName(closesFirst)} closes connections that were idle for ${idleSeconds} s`
-    if (sliceMs < usualMs) return [`turns of ${sliceMs} ms instead of ${usualMs}: ${closes}`]
-    return count * sliceMs > 1000 * idleSeconds
-      ? [
-          `${closes}, and each of ${count} arms in turns of ${sliceMs} ms is idle for up to ${(count * sliceMs) / 1000} s: its cost includes opening them again, so measure it beside fewer (--planes)`,
-        ]
-      : []
+    const idleSeconds = options.findArmIdleSeconds(closesFirst)
+    const closing = `${renderArmName(closesFirst)} closes connections that were idle for ${idleSeconds} s`
+    if (sliceMs < usualMs) return [`turns of ${sliceMs} ms instead of ${usualMs}: ${closing}`]
+    const passMs = count * sliceMs
+    if (passMs <= 1000 * idleSeconds) return []
+    return [
+      `${closing}, and each of ${count} arms in turns of ${sliceMs} ms is idle for up to ${passMs / 1000} s: its cost includes opening them again, so measure it beside fewer (--planes)`,
+    ]
   })
   return [...new Set(notes)]
 }
@@ -109,22 +111,33 @@ export function noteTurns(arms, options) {
  * connections in each turn, as it does under no steady load. If turns would become too short, they keep their usual
  * length.
  * @param {Arm[]} group arms that share a generator
- * @param {{ cpus: number, idleSecondsOf: IdleSecondsOf }} options
+ * @param {{ cpus: number, findArmIdleSeconds: FindArmIdleSeconds }} options
  * @returns {{ count: number, sliceMs?: number, usualMs?: number, closesFirst?: Arm }} count: the arms that take
  *   turns; sliceMs: undefined: all arms get their rate at the same time; usualMs: the length without shortening;
  *   closesFirst: the arm with the shortest idle timeout; absent: no arm can close connections, or there are no turns
+ * @throws {UsageError} as `splitDeployments`
  */
-function planTurns(group, { cpus, idleSecondsOf }) {
-  const count = Math.max(...splitGroup(group).map(part => part.length))
+function planTurns(group, { cpus, findArmIdleSeconds }) {
+  const count = Math.max(...splitDeployments(group).map(deployment => deployment.length))
   const [{ load }] = group
-  const isTogether = load.ratePerSecond !== undefined && count * load.ratePerSecond <= TOGETHER_PER_CPU * cpus
-  const usualMs = load.ratePerSecond === undefined ? load.sliceMs : isTogether ? undefined : RATE_SLICE_MS
+  const usualMs = chooseUsualSliceMs(load, { count, cpus })
   const closing = group.filter(arm => arm.hasSidecars && load.connections !== 'new')
-  const closesFirst = closing.toSorted((a, b) => idleSecondsOf(a) - idleSecondsOf(b)).at(0)
+  const closesFirst = closing.toSorted((a, b) => findArmIdleSeconds(a) - findArmIdleSeconds(b)).at(0)
   if (usualMs === undefined || count === 1 || closesFirst === undefined) return { count, sliceMs: usualMs, usualMs }
-  const mostMs = (IDLE_SHARE_MOST * 1000 * idleSecondsOf(closesFirst)) / count
+  const mostMs = (IDLE_SHARE_MOST * 1000 * findArmIdleSeconds(closesFirst)) / count
   const fittedMs = mostMs >= usualMs ? usualMs : Math.floor(mostMs / 10) * 10
   return { count, sliceMs: fittedMs < SHORTENED_LEAST_MS ? usualMs : fittedMs, usualMs, closesFirst }
+}
+
+/**
+ * Chooses the length of a turn before it is shortened.
+ * @param {Load} load
+ * @param {{ count: number, cpus: number }} options count: the arms that take turns
+ * @returns {number | undefined} undefined: the machine can bear the rates of all arms at the same time, or a closed loop has none
+ */
+function chooseUsualSliceMs({ ratePerSecond, sliceMs }, { count, cpus }) {
+  if (ratePerSecond === undefined) return sliceMs
+  return count * ratePerSecond <= TOGETHER_PER_CPU * cpus ? undefined : RATE_SLICE_MS
 }
 
 /**
@@ -133,15 +146,17 @@ function planTurns(group, { cpus, idleSecondsOf }) {
  * @param {number} passMs
  * @returns {number} seconds
  */
-const roundToPasses = (seconds, passMs) => (Math.ceil((1000 * seconds) / passMs) * passMs) / 1000
+function roundToPasses(seconds, passMs) {
+  return (Math.ceil((1000 * seconds) / passMs) * passMs) / 1000
+}
 
 /**
- * Rounds the warm-up and the window up to whole passes; in a pass every arm has one turn.
- * @param {Arm['load']} load with its sliceMs
+ * Rounds the warm-up and the window of a closed loop up to whole passes. The warm-up is at least WARMUP_SECONDS_AN_ARM for each arm.
+ * @param {Load} load with its sliceMs
  * @param {number} count of arms that take turns
  * @returns {{ warmupSeconds: number, windowSeconds: number }}
  */
-function fitTurns({ sliceMs = 0, warmupSeconds, windowSeconds }, count) {
+function roundClosedLoop({ sliceMs = 0, warmupSeconds, windowSeconds }, count) {
   const passMs = Math.max(1, count * sliceMs)
   return {
     warmupSeconds: roundToPasses(Math.max(warmupSeconds, count * WARMUP_SECONDS_AN_ARM), passMs),
@@ -151,39 +166,48 @@ function fitTurns({ sliceMs = 0, warmupSeconds, windowSeconds }, count) {
 
 /**
  * Creates the trials of every round. Deployments come in random order; within a deployment the order of arms rotates
- * by one from round to round.
+ * from round to round.
  * @param {{ arms: Arm[], rounds: number, seed: number }} options
- * @returns {Omit<Trial, 'kind'>[]}
+ * @returns {Omit<Trial, 'kind'>[]} interleaving: names the deployment and the round
+ * @throws {UsageError} as `splitDeployments`
  */
-export function orderInterleaved({ arms, rounds, seed }) {
+export function createInterleavedTrials({ arms, rounds, seed }) {
   const random = createRandom(seed)
-  const groups = groupByGenerator(arms)
-    .flatMap(splitGroup)
-    .map(group => shuffleItems(group, random))
+  const deployments = groupByGenerator(arms)
+    .flatMap(splitDeployments)
+    .map(deployment => shuffleItems(deployment, random))
   const trials = []
   for (let round = 1; round <= rounds; round++) {
-    for (const group of shuffleItems(groups, random)) {
-      const groupSuffix = groups.length > 1 ? `-${groups.indexOf(group) + 1}` : ''
-      const rotated = group.map((_, i) => group[(i + round) % group.length])
-      const interleaving = `r${round}-interleaved${groupSuffix}`
-      const isReversed = Math.floor(round / group.length) % 2 === 1
-      for (const arm of isReversed ? rotated.toReversed() : rotated)
-        trials.push({
-          id: `r${round}${groupSuffix}-${arm.id}`,
-          round,
-          arm,
-          interleaving,
-          repeats: null,
-          searchOf: null,
-        })
+    for (const deployment of shuffleItems(deployments, random)) {
+      const suffix = deployments.length > 1 ? `-${deployments.indexOf(deployment) + 1}` : ''
+      const interleaving = `r${round}-interleaved${suffix}`
+      for (const arm of rotateArms(deployment, round)) {
+        const id = `r${round}${suffix}-${arm.id}`
+        trials.push({ id, round, arm, interleaving, repeats: null, searchOf: null })
+      }
     }
   }
   return trials
 }
 
-/** Groups arms to which one generator can send requests: those of one link and load. @param {Arm[]} arms @returns {Arm[][]} */
+/**
+ * Rotates arms by one for each round; every second time that all have been first, the order is reversed.
+ * @param {Arm[]} arms
+ * @param {number} round from 1 on
+ * @returns {Arm[]}
+ */
+function rotateArms(arms, round) {
+  const rotated = arms.map((_, i) => arms[(i + round) % arms.length])
+  return Math.floor(round / arms.length) % 2 === 1 ? rotated.toReversed() : rotated
+}
+
+/**
+ * Groups arms to which one generator can send requests: those of one link and load, but for times, requests and idle connections.
+ * @param {Arm[]} arms
+ * @returns {Arm[][]}
+ */
 export function groupByGenerator(arms) {
-  // One generator makes the requests of all arms of a deployment, so these have one size.
+  // One generator can make requests of another size or kind for each arm. Slices and warm-ups are those of the group (`shareLoads`).
   const createGeneratorKey = (/** @type {Arm} */ { link, load }) => {
     const { sliceMs, windowSeconds, warmupSeconds, payloadBytes, requests, traffic, ownRequest, ...rest } = load
     const { idleConnections, ...shared } = rest
@@ -197,10 +221,10 @@ export function groupByGenerator(arms) {
  * together, even if they are more. If there is room, each deployment also has the arms under the first conditions;
  * one has the A/A repeats.
  * @param {Arm[]} arms
- * @returns {Arm[][]} an arm may be in several deployments
+ * @returns {Arm[][]} deployments; an arm may be in several
  * @throws {UsageError} for more planes than PLANES_MOST
  */
-function splitGroup(arms) {
+function splitDeployments(arms) {
   if (arms.length <= TOGETHER_MOST) return [arms]
   const controls = arms.filter(arm => arm.repeatOf !== null)
   const cells = [...groupBy(arms, arm => (arm.repeatOf === null ? createGroupKey(arm) : 'A/A')).entries()]
@@ -218,6 +242,7 @@ function splitGroup(arms) {
     else parts.push([...cell])
   }
   // Planes under other conditions stand alone if there is no room for both.
-  const beside = parts.map(part => (part.length > room ? part : [...first, ...part]))
-  return beside.some(part => part.includes(first[0])) ? beside : [first, ...beside]
+  const deployments = parts.map(part => (part.length > room ? part : [...first, ...part]))
+  const hasFirst = deployments.some(deployment => deployment.includes(first[0]))
+  return hasFirst ? deployments : [first, ...deployments]
 }

@@ -14,18 +14,19 @@ const SMALL_CAP = 0.25
 // have short turns, whose ratio moves by a third as much from repeat to repeat (docs/evidence/accuracy.md).
 const SLICE_MS = { steady: 500, scriptsApart: 20 }
 const USERS = { interleaved: 32, default: 200, atSmallCaps: 50, openLoop: 64 }
-const WARM_AFTER_REQUESTS = 3
+/** The requests of each user in a warm-up. */
+export const WARM_AFTER_REQUESTS = 3
 const WARMUP_SECONDS_PER_USER_AND_CORE = 0.005
-// Seconds before a burst, which show answers without one; and after it, as a multiple of its length.
+// Seconds before a burst, which show answers without one; and after it, also as a multiple of its length.
 const BURST = { beginsSeconds: 2, afterLeastSeconds: 8, afterTimes: 2 }
 
 /**
- * An arm at its place on the axes.
+ * An arm before it has a load.
  * @typedef {object} Placed
  * @property {boolean} hasSidecars
  * @property {number | null} cpuLimit in cores; null: none
  * @property {Conditions} conditions
- * @property {Record<string, any>} cell its value on each axis
+ * @property {Record<string, any>} cell the arm's value on each axis but the CPU limit
  * @property {(number | null)[]} cpuLimits those of all arms
  * @property {string | null} [variant]
  */
@@ -37,61 +38,70 @@ const BURST = { beginsSeconds: 2, afterLeastSeconds: 8, afterTimes: 2 }
  * @returns {Arm['load']}
  */
 export function chooseLoad(question, placed) {
-  const { experiment, overrides, axes, profile } = question
-  const { load } = experiment
-  const { hasSidecars, cpuLimit, conditions, cell, variant } = placed
-  const { burstSeconds } = cell
-  const { beginsSeconds, afterLeastSeconds, afterTimes } = BURST
-  const rate = cell.ratePerSecond && cell.ratePerSecond * (load.ratePer === 'service' ? cell.services : 1)
-  const isIdle = load.kind === 'idle'
-  const isInterleaved = question.kind === 'cost'
-  // Turns are shorter only if the plan chose this placement, for arms that differ in their scripts alone.
-  const standsApart = cell.placement === 'apart' && (overrides.axes.placement ?? axes.placement) === undefined
+  const { experiment, overrides, profile } = question
+  const { hasSidecars, conditions, cell, variant } = placed
+  const { connections, burstSeconds, loudPerSecond, idleConnections, placement } = cell
+  const isPerService = experiment.load.ratePer === 'service'
+  const rate = cell.ratePerSecond && cell.ratePerSecond * (isPerService ? cell.services : 1)
   const requests = chooseRequests(question, cell)
+  const users = chooseUsers(question, placed, { requests, rate })
   const ownRequest = overrides.pipelineRequests?.[variant ?? '']?.(cell.payloadBytes)
-  const slowSeconds = computeSlowSeconds(requests)
-  const users = isIdle
-    ? 0
-    : (cell.users ??
-      (rate !== null
-        ? Math.max(USERS.openLoop, computeUsersLeast(requests, rate))
-        : isInterleaved
-          ? USERS.interleaved
-          : chooseUsers(placed)))
-  const windowSeconds = burstSeconds
-    ? beginsSeconds + burstSeconds + Math.max(afterLeastSeconds, afterTimes * burstSeconds)
-    : Math.max(profile.windowSeconds, overrides.windowLeastSeconds ?? 0)
-  const { chooseWindowSeconds } = KINDS[question.kind]
+  const hasCertificate = overrides.hasCertificate || experiment.load.hasCertificate
+  const shortestWarmupSeconds = computeShortestWarmup({ ...requests, users, rate }, placed)
   return {
-    ...(isIdle
-      ? { kind: 'idle', users }
-      : rate !== null
-        ? { kind: 'open', users, ratePerSecond: rate }
-        : isInterleaved
-          ? {
-              kind: 'interleaved',
-              users,
-              sliceMs: overrides.sliceMs ?? SLICE_MS[standsApart ? 'scriptsApart' : 'steady'],
-            }
-          : { kind: 'closed', users }),
-    ...(isInterleaved && { isInterleaved }),
+    ...chooseLoop(question, { cell, rate, users }),
+    ...(question.kind === 'cost' && { isInterleaved: /** @type {const} */ (true) }),
     ...requests,
     ...(ownRequest && { ownRequest }),
-    connections: cell.connections,
-    ...(cell.loudPerSecond > 0 && { loudPerSecond: cell.loudPerSecond }),
-    ...(cell.idleConnections > 0 && { idleConnections: cell.idleConnections }),
-    ...(cell.placement === 'apart' && { placement: cell.placement }),
-    hasCertificate: (overrides.hasCertificate || load.hasCertificate) && hasSidecars && conditions.tls !== 'plaintext',
+    connections,
+    ...(loudPerSecond > 0 && { loudPerSecond }),
+    ...(idleConnections > 0 && { idleConnections }),
+    ...(placement === 'apart' && { placement }),
+    hasCertificate: hasCertificate && hasSidecars && conditions.tls !== 'plaintext',
     burst: burstSeconds
-      ? { factor: overrides.burstFactor ?? load.burstFactor, beginsSeconds, seconds: burstSeconds }
+      ? {
+          factor: overrides.burstFactor ?? experiment.load.burstFactor,
+          beginsSeconds: BURST.beginsSeconds,
+          seconds: burstSeconds,
+        }
       : null,
-    warmupSeconds: Math.max(
-      profile.warmupSeconds,
-      overrides.warmupLeastSeconds ?? 0,
-      computeShortestWarmup({ users, cpuLimit, rate, conditions }) + WARM_AFTER_REQUESTS * slowSeconds,
-    ),
-    windowSeconds: rate && chooseWindowSeconds ? chooseWindowSeconds(profile.windowSeconds, rate) : windowSeconds,
+    warmupSeconds: Math.max(profile.warmupSeconds, overrides.warmupLeastSeconds ?? 0, shortestWarmupSeconds),
+    windowSeconds: computeWindowSeconds(question, { burstSeconds, rate }),
   }
+}
+
+/**
+ * Chooses the kind of a load, with its users, and its rate or slices.
+ * @param {Question} question
+ * @param {{ cell: Record<string, any>, rate: number | null, users: number }} options cell: the arm's value on each axis; rate:
+ *   requests per second; null: there is none
+ * @returns {Pick<Arm['load'], 'kind' | 'users' | 'ratePerSecond' | 'sliceMs'>} only the members that apply
+ */
+function chooseLoop({ experiment, overrides, axes, kind }, { cell, rate, users }) {
+  if (experiment.load.kind === 'idle') return { kind: 'idle', users }
+  if (rate !== null) return { kind: 'open', users, ratePerSecond: rate }
+  if (kind !== 'cost') return { kind: 'closed', users }
+  // Turns are shorter only if the plan chose this placement, for arms that differ in their scripts alone.
+  const isPlacedByPlan = cell.placement === 'apart' && (overrides.axes.placement ?? axes.placement) === undefined
+  const usualMs = isPlacedByPlan ? SLICE_MS.scriptsApart : SLICE_MS.steady
+  return { kind: 'interleaved', users, sliceMs: overrides.sliceMs ?? usualMs }
+}
+
+/**
+ * Computes the window: at a rate, what the kind needs of one; else with a burst, the time before, in and after it; else that of the
+ * profile. It is never shorter than the least of the options.
+ * @param {Question} question
+ * @param {{ burstSeconds: number | null, rate: number | null }} options
+ * @returns {number} seconds
+ */
+function computeWindowSeconds({ kind, profile, overrides }, { burstSeconds, rate }) {
+  const usualSeconds = Math.max(profile.windowSeconds, overrides.windowLeastSeconds ?? 0)
+  const { chooseWindowSeconds } = KINDS[kind]
+  if (rate && chooseWindowSeconds) return chooseWindowSeconds(usualSeconds, rate)
+  if (!burstSeconds) return usualSeconds
+  const { beginsSeconds, afterLeastSeconds, afterTimes } = BURST
+  const burstWindowSeconds = beginsSeconds + burstSeconds + Math.max(afterLeastSeconds, afterTimes * burstSeconds)
+  return Math.max(burstWindowSeconds, overrides.windowLeastSeconds ?? 0)
 }
 
 /**
@@ -113,11 +123,17 @@ function chooseRequests({ overrides, axes }, cell) {
 }
 
 /**
- * Chooses the number of users of a closed loop. An arm without sidecars has the most that any arm with sidecars has.
- * @param {Pick<Placed, 'hasSidecars' | 'cpuLimit' | 'cpuLimits'>} placed
- * @returns {number}
+ * Chooses the number of users. In a closed loop, an arm without sidecars has the most that any arm with sidecars has by default.
+ * @param {Question} question
+ * @param {Placed} placed
+ * @param {{ requests: Pick<Arm['load'], 'requests'>, rate: number | null }} options
+ * @returns {number} 0: there is no load
  */
-function chooseUsers({ hasSidecars, cpuLimit, cpuLimits }) {
+function chooseUsers({ experiment, kind }, { hasSidecars, cpuLimit, cpuLimits, cell }, { requests, rate }) {
+  if (experiment.load.kind === 'idle') return 0
+  if ((cell.users ?? null) !== null) return cell.users
+  if (rate !== null) return Math.max(USERS.openLoop, computeUsersLeast(requests, rate))
+  if (kind === 'cost') return USERS.interleaved
   const chooseDefaultUsers = (/** @type {number | null} */ limitCores) =>
     limitCores !== null && limitCores <= SMALL_CAP ? USERS.atSmallCaps : USERS.default
   return hasSidecars ? chooseDefaultUsers(cpuLimit) : Math.max(...cpuLimits.map(chooseDefaultUsers))
@@ -125,15 +141,18 @@ function chooseUsers({ hasSidecars, cpuLimit, cpuLimits }) {
 
 /**
  * Computes the shortest warm-up. It is long enough for the handshakes of all users at the CPU limit (beside a
- * neighbour, at the CPU request), and for three requests of each user at the rate, with half as much again.
- * @param {{ users: number, cpuLimit: number | null, rate: number | null, conditions: Conditions }} options cpuLimit: cores; null:
- *   none, and the handshakes take no time; rate: requests per second; null: there is none
+ * neighbour, at the CPU request), and for three requests of each user at the rate, with half as much again. Three slow answers of
+ * the application are added.
+ * @param {Pick<Arm['load'], 'users' | 'requests'> & { rate: number | null }} load rate: requests per second; null: there is none
+ * @param {Pick<Placed, 'cpuLimit' | 'conditions'>} placed cpuLimit: null: the handshakes take no time
  * @returns {number} seconds
  */
-function computeShortestWarmup({ users, cpuLimit, rate, conditions: { neighbourCores, cpuRequestCores } }) {
+function computeShortestWarmup({ users, requests, rate }, { cpuLimit, conditions }) {
+  const { neighbourCores, cpuRequestCores } = conditions
   const cores = Math.min(cpuLimit ?? Infinity, (neighbourCores && cpuRequestCores) ?? Infinity)
   const handshakeSeconds = (users * WARMUP_SECONDS_PER_USER_AND_CORE) / cores
-  return Math.max(handshakeSeconds, rate === null ? 0 : (WARM_AFTER_REQUESTS * 1.5 * users) / rate)
+  const requestSeconds = rate === null ? 0 : (WARM_AFTER_REQUESTS * 1.5 * users) / rate
+  return Math.max(handshakeSeconds, requestSeconds) + WARM_AFTER_REQUESTS * computeSlowSeconds({ requests })
 }
 
 /**
@@ -142,12 +161,17 @@ function computeShortestWarmup({ users, cpuLimit, rate, conditions: { neighbourC
  * @returns {Arm} a new arm; its warm-up is never shorter than before
  */
 export function extendSearchWarmup(arm) {
-  const { users, ratePerSecond = null } = arm.load
-  const { cpuLimitCores: cpuLimit, conditions } = arm
-  const leastSeconds = computeShortestWarmup({ users, cpuLimit, rate: ratePerSecond, conditions })
-  const warmupSeconds = Math.max(
-    arm.load.warmupSeconds,
-    leastSeconds + WARM_AFTER_REQUESTS * computeSlowSeconds(arm.load),
-  )
-  return { ...arm, load: { ...arm.load, warmupSeconds } }
+  const { load, conditions, cpuLimitCores: cpuLimit } = arm
+  const { ratePerSecond: rate = null } = load
+  const shortestSeconds = computeShortestWarmup({ ...load, rate }, { cpuLimit, conditions })
+  return { ...arm, load: { ...load, warmupSeconds: Math.max(load.warmupSeconds, shortestSeconds) } }
+}
+
+/**
+ * Says whether requests start at a rate (an open loop).
+ * @param {Question} question
+ * @returns {boolean} false: users send requests in closed loops, or there is no load
+ */
+export function isOpenLoop({ overrides, axes }) {
+  return (overrides.axes.ratePerSecond ?? axes.ratePerSecond ?? null) !== null
 }

@@ -1,21 +1,22 @@
 import { KINDS } from '../kinds/registry.js'
-import { specifySearch } from '../kinds/search/plan.js'
+import { createSearchSpec } from '../kinds/search/plan.js'
 import { UsageError } from '../lib/errors.js'
-import { AXES, AXIS_NAMES, parseChoice } from '../model/arms.js'
+import { AXES, AXIS_NAMES, parsePlaneChoice } from '../model/arms.js'
 import { PARTS } from '../request/constraints/plans.js'
 import { assertCombination, assertRequest } from '../request/constraints.js'
-import { choosePlanes, resolveQuestions } from '../request/question.js'
+import { choosePlanes, createQuestions } from '../request/question.js'
 import {
   addCalibrations,
+  chooseAxisValues,
   createArms,
   deduplicateReasons,
-  listValues,
   repeatFirstArms,
   splitUnsupportedArms,
 } from './arms.js'
-import { chooseCpuLimits, isOpenLoop } from './cpu-limits.js'
-import { noteTurns, orderInterleaved, shareLoads } from './interleave.js'
-import { assertTrialLimit, chooseRounds, orderTrials } from './rounds.js'
+import { chooseCpuLimits } from './cpu-limits.js'
+import { createInterleavedTrials, keepForever, renderTurnNotes, shareLoads } from './interleave.js'
+import { isOpenLoop } from './load.js'
+import { assertTrialLimit, chooseRounds, createTrials } from './rounds.js'
 
 export { choosePlanes } from '../request/question.js'
 export { extendSearchWarmup } from './load.js'
@@ -28,39 +29,41 @@ export { estimateMostSeconds, estimatePlanSeconds, estimateSeconds } from './rou
 /**
  * @import { Experiment } from '../request/experiment.js'
  * @import { Missing, Question, Overrides } from '../request/question.js'
+ * @import { FindArmIdleSeconds } from './interleave.js'
+ */
+
+/**
+ * The machine, and facts about planes.
+ * @typedef {object} PartOptions
+ * @property {number} cpus of the machine
+ * @property {Missing[]} missing the planes without a program
+ * @property {(plane: string) => boolean} hasSidecars
+ * @property {(plane: string) => string[]} [listControls] lists the names of a plane's control planes; absent: none
+ * @property {(choice: PlaneChoice) => boolean} [runsControl] says whether a process hands out configurations; absent: one does
+ * @property {(choice: PlaneChoice) => number | null} [findRealMost] finds the most real sidecars of a plane by default; null, or
+ *   absent: it can simulate none
+ * @property {(arm: Arm, kind: TrialKind) => string | null} [findUnsupported] finds the reason why an arm cannot be measured; null,
+ *   or absent: it can
+ * @property {number} [pinnableCpus] the CPUs that processes can have for themselves; absent: 0
+ * @property {(plane: string) => boolean} [hasOnlyPipelines] says whether all contenders of this plane are pipelines, which may have
+ *   nothing in common; absent: they are not
+ * @property {FindArmIdleSeconds} [findArmIdleSeconds] absent: connections stay open
  */
 
 /**
  * Creates the plan of a run, with every trial in order: within each round, arms come in random order. Arms that
  * cannot be measured are left out, with the reason in `notMeasured`.
- * @param {object} options
- * @param {Experiment} options.experiment
- * @param {Overrides} options.overrides
- * @param {number} options.cpus of the machine
- * @param {Missing[]} options.missing the planes without a program
- * @param {(plane: string) => boolean} options.hasSidecars says whether a plane has sidecars
- * @param {(plane: string) => string[]} [options.controlsOf] the names of a plane's control planes; none by default
- * @param {(choice: PlaneChoice) => boolean} [options.runsControl] says whether a process hands out configurations
- * @param {(choice: PlaneChoice) => number | null} [options.realMostOf] the most real sidecars of a plane by default;
- *   null: it can simulate none
- * @param {(arm: Arm, kind: TrialKind) => string | null} [options.findUnsupported] gives the reason why an arm cannot
- *   be measured; null: it can
- * @param {number} [options.pinnableCpus] the CPUs that processes can have for themselves
- * @param {(plane: string) => boolean} [options.isAnyProgram] says whether contenders of this plane may have nothing
- *   in common
- * @param {(arm: Arm) => number} [options.idleSecondsOf] seconds after which the sidecars of an arm close unused
- *   connections; infinity by default
+ * @param {PartOptions & { experiment: Experiment, overrides: Overrides }} request
  * @returns {Plan & { notes: string[] }} notes: sentences to print before the run, or []
  * @throws {UsageError} for a request that cannot be measured
  */
-export function createPlan({ experiment, overrides, cpus, missing, ...known }) {
+export function createPlan({ experiment, overrides, ...options }) {
   const planes = choosePlanes(experiment, overrides)
-  // Planes without sidecars have no cost: leave that question out if there is another.
-  const questions = resolveQuestions(experiment, overrides).filter(
-    ({ kind }, _, { length }) =>
-      length === 1 || kind !== 'cost' || planes.some(({ plane }) => known.hasSidecars(plane)),
-  )
-  const planned = questions.map(question => planPart(question, { cpus, missing, ...known }))
+  const hasAnySidecars = () => planes.some(({ plane }) => options.hasSidecars(plane))
+  const allQuestions = createQuestions(experiment, overrides)
+  // Planes without sidecars have no cost: that question is left out if there is another.
+  const questions = allQuestions.filter(({ kind }) => kind !== 'cost' || allQuestions.length === 1 || hasAnySidecars())
+  const planned = questions.map(question => planPart(question, options))
   const mostRounds = Math.max(...planned.map(({ rounds }) => rounds))
   // An arm with fewer rounds than others has their number.
   const parts = planned.map(({ kind, arms, calibrations, trials, rounds }) => ({
@@ -81,8 +84,8 @@ export function createPlan({ experiment, overrides, cpus, missing, ...known }) {
     arms: parts.flatMap(({ arms }) => arms),
     calibrations: parts.flatMap(({ calibrations }) => calibrations),
     mostOfCapacity: experiment.mostOfCapacity,
-    search: specifySearch(experiment.search, overrides.profile),
-    notMeasured: deduplicateReasons([...missing, ...planned.flatMap(({ notMeasured }) => notMeasured)]),
+    search: createSearchSpec(experiment.search, overrides.profile),
+    notMeasured: deduplicateReasons([...options.missing, ...planned.flatMap(({ notMeasured }) => notMeasured)]),
     notes: planned.flatMap(({ notes }) => notes),
     trials: parts.flatMap(({ trials }) => trials),
     settings: createSettings(questions),
@@ -92,77 +95,86 @@ export function createPlan({ experiment, overrides, cpus, missing, ...known }) {
 /**
  * Plans the arms, calibrations, rounds and trials of one kind.
  * @param {Question} question
- * @param {Omit<Parameters<typeof createPlan>[0], 'experiment' | 'overrides'>} options
- * @returns {import('../model/types.ts').Plan['parts'][number] & { notMeasured: Missing[], notes: string[] }} trials:
- *   []: the kind chooses them while it runs
- * @throws {UsageError} for what cannot be measured together, and for too many trials
+ * @param {PartOptions} options
+ * @returns {Plan['parts'][number] & { notMeasured: Missing[], notes: string[] }} trials: []: the kind chooses them while it runs
+ * @throws {UsageError} for what cannot be measured together, if nothing can be measured, and for too many trials
  */
-function planPart(question, { cpus, missing, hasSidecars, ...known }) {
-  const { experiment, overrides, kind } = question
-  const {
-    controlsOf = () => [],
-    runsControl = () => true,
-    realMostOf = () => null,
-    findUnsupported = () => null,
-    pinnableCpus = 0,
-    isAnyProgram = () => false,
-    idleSecondsOf = () => Number.POSITIVE_INFINITY,
-  } = known
-  const named = overrides.planes ?? question.axes.plane.map(parseChoice)
+function planPart(question, options) {
+  const { experiment, overrides, kind, profile } = question
+  const { cpus, findUnsupported = () => null, runsControl = () => true, findArmIdleSeconds = keepForever } = options
+  const { choosesTrials, noteArms } = KINDS[kind]
   const isInterleaved = kind === 'cost'
-  const lists = listValues(question, { named, pinnableCpus, isAnyProgram })
-  // Arms without sidecars have no cost of their own: they show the latency that others add to, and the cost of rules.
-  const isOfSidecars = isInterleaved && !isOpenLoop(question) && lists.interception.length === 1
-  const chosen = isOfSidecars ? named.filter(({ plane }) => hasSidecars(plane)) : named
-  assertRequest({ ...question, planes: chosen, hasSidecars, cpus })
-  const { cpuLimits, notes, notMeasured } = chooseCpuLimits(question, cpus)
-  const contenders = assignControls(question, chosen, controlsOf)
-  const planes = contenders.filter(({ plane }) => !missing.some(m => m.plane === plane))
-  const cells = Object.values(lists).reduce((count, list) => count * list.length, planes.length * cpuLimits.length)
-  assertTrialLimit(cells * question.profile.rounds, experiment)
-  const countSimulated = createSimulatedCounter(question, { lists, contenders, realMostOf })
-  const arms = createArms(question, {
-    lists,
-    cpuLimits,
-    contenders: { planes, hasSidecars, runsControl, countSimulated },
-  })
+  const { arms, lists, notes, notMeasured } = createPartArms(question, { ...options, runsControl })
   const { possible, refused } = splitUnsupportedArms(arms, arm => findUnsupported(arm, kind))
   const { calibrations, calibrated } =
     experiment.mostOfCapacity === null || isInterleaved
       ? { calibrations: [], calibrated: possible }
       : addCalibrations(possible, lists)
-  const hasRepeats = question.profile.hasControl && !KINDS[kind].choosesTrials
+  const hasRepeats = profile.hasControl && !choosesTrials
   const all = hasRepeats ? [...calibrated, ...repeatFirstArms(calibrated, isInterleaved)] : calibrated
-  const measured = isInterleaved ? shareLoads(all, { cpus, idleSecondsOf }) : all
-  const noted = isInterleaved ? noteTurns(all, { cpus, idleSecondsOf }) : []
-  const order = isInterleaved ? orderInterleaved : orderTrials
-  const rounds = chooseRounds(question, { arms: measured, calibrations, order })
-  const trials = order({ arms: measured, rounds: KINDS[kind].choosesTrials ? 0 : rounds, seed: overrides.seed })
+  const measured = isInterleaved ? shareLoads(all, { cpus, findArmIdleSeconds }) : all
+  const turnNotes = isInterleaved ? renderTurnNotes(all, { cpus, findArmIdleSeconds }) : []
+  const createPartTrials = isInterleaved ? createInterleavedTrials : createTrials
+  const rounds = chooseRounds(question, { arms: measured, calibrations, createPartTrials })
+  const trials = createPartTrials({ arms: measured, rounds: choosesTrials ? 0 : rounds, seed: overrides.seed })
   return {
     kind,
     rounds,
     arms: measured,
     calibrations,
     notMeasured: [...notMeasured, ...refused],
-    notes: [...notes, ...noted, ...(KINDS[kind].noteArms?.(possible, runsControl) ?? [])],
+    notes: [...notes, ...turnNotes, ...(noteArms?.(possible, runsControl) ?? [])],
     trials: trials.map(trial => ({ ...trial, kind })),
   }
+}
+
+/**
+ * Creates the arms of one kind, also those that cannot be measured.
+ * @param {Question} question
+ * @param {PartOptions & Pick<Required<PartOptions>, 'runsControl'>} options
+ * @returns {{ arms: Arm[], lists: ReturnType<typeof chooseAxisValues>, notes: string[], notMeasured: Missing[] }} lists: the values of
+ *   each axis; notes, notMeasured: about CPU limits, or []
+ * @throws {UsageError} for what cannot be measured together, and for too many trials
+ */
+function createPartArms(question, options) {
+  const { experiment, overrides, axes, kind, profile } = question
+  const { cpus, missing, hasSidecars, runsControl } = options
+  const {
+    listControls = () => [],
+    findRealMost = () => null,
+    pinnableCpus = 0,
+    hasOnlyPipelines = () => false,
+  } = options
+  const named = overrides.planes ?? axes.plane.map(parsePlaneChoice)
+  const lists = chooseAxisValues(question, { named, pinnableCpus, hasOnlyPipelines })
+  // Arms without sidecars have no cost of their own: they show the latency that others add to, and the cost of rules.
+  const isOfSidecars = kind === 'cost' && !isOpenLoop(question) && lists.interception.length === 1
+  const chosen = isOfSidecars ? named.filter(({ plane }) => hasSidecars(plane)) : named
+  assertRequest({ ...question, planes: chosen, hasSidecars, cpus })
+  const { cpuLimits, notes, notMeasured } = chooseCpuLimits(question, cpus)
+  const contenders = assignControls(question, chosen, listControls)
+  const planes = contenders.filter(({ plane }) => !missing.some(missingPlane => missingPlane.plane === plane))
+  const cellCount = Object.values(lists).reduce((count, values) => count * values.length, 1)
+  assertTrialLimit(planes.length * cpuLimits.length * cellCount * profile.rounds, experiment)
+  const countSimulated = createSimulatedCounter(question, { lists, contenders, findRealMost })
+  const facts = { planes, hasSidecars, runsControl, countSimulated }
+  return { arms: createArms(question, { lists, cpuLimits, contenders: facts }), lists, notes, notMeasured }
 }
 
 /**
  * Repeats each plane for each control plane (`--control`) that the user names, else assigns it its first. A control
  * plane in the name of a choice stays. An arm of one sidecar names its control plane only if the user does, so that
  * its name is as in older runs.
- * @returns {PlaneChoice[]} a plane without control planes is unchanged
- * @throws {UsageError} for a control of --control that no plane has
  * @param {Question} question
  * @param {PlaneChoice[]} planes
- * @param {(plane: string) => string[]} controlsOf lists the names of a plane's control planes
+ * @param {(plane: string) => string[]} listControls lists the names of a plane's control planes
+ * @returns {PlaneChoice[]} a plane without control planes is unchanged
+ * @throws {UsageError} for a control plane of --control that no plane has
  */
-function assignControls({ kind, overrides, axes }, planes, controlsOf) {
+function assignControls({ kind, overrides, axes }, planes, listControls) {
   const requested = overrides.controls ?? null
   if (!KINDS[kind].hasControlPlane && requested === null && axes.control === undefined) return planes
-  const offers = planes.map(({ plane }) => ({ plane, controls: controlsOf(plane) }))
+  const offers = planes.map(({ plane }) => ({ plane, controls: listControls(plane) }))
   const unknown = requested?.find(name => offers.every(({ controls }) => !controls.includes(name)))
   if (unknown !== undefined) {
     const offered = offers.map(({ plane, controls }) => `${plane} has ${controls.join(', ') || 'none'}`)
@@ -180,35 +192,32 @@ function assignControls({ kind, overrides, axes }, planes, controlsOf) {
 /**
  * Creates a function that counts the simulated sidecars of a plane: those beyond the most real ones.
  * @param {Question} question
- * @param {{ lists: Record<string, any[]>, contenders: PlaneChoice[], realMostOf: (choice: PlaneChoice) => number |
- *   null }} options lists: the values of each axis; realMostOf: the most real sidecars by default; null: it can
- *   simulate none
- * @returns {(choice: PlaneChoice, sidecars: number) => number}
+ * @param {{ lists: Record<string, any[]>, contenders: PlaneChoice[] } & Pick<Required<PartOptions>, 'findRealMost'>} options lists: the
+ *   values of each axis
+ * @returns {(choice: PlaneChoice, sidecars: number) => number} 0: all are real
  * @throws {UsageError} for --real if no control plane can simulate sidecars
  */
-function createSimulatedCounter({ kind, experiment, overrides }, { lists, contenders, realMostOf }) {
+function createSimulatedCounter({ kind, experiment, overrides }, { lists, contenders, findRealMost }) {
   // Axes that need real sidecars exclude simulated ones, which go at the pace of real ones and have one control plane.
   const isSimulable =
     !KINDS[kind].isAllReal?.(experiment) &&
     AXIS_NAMES.every(name => !AXES[name].needsRealSidecars || lists[name].every(value => value === null))
-  const findSimulationMost = (/** @type {PlaneChoice} */ choice) => (isSimulable ? realMostOf(choice) : null)
-  const realLimit = overrides.realMost ?? null
-  const isSimulated = (/** @type {PlaneChoice} */ choice) => realMostOf(choice) !== null
+  const requestedMost = overrides.realMost ?? null
   assertCombination(PARTS, {
     name: experiment.name,
-    realMost: realLimit,
+    realMost: requestedMost,
     contenders,
     isSimulable,
-    simulates: isSimulated,
+    simulates: (/** @type {PlaneChoice} */ choice) => findRealMost(choice) !== null,
   })
-  return (/** @type {PlaneChoice} */ choice, /** @type {number} */ sidecars) => {
-    const realMost = findSimulationMost(choice)
-    return realMost === null ? 0 : Math.max(0, sidecars - (realLimit ?? realMost))
+  return (choice, sidecars) => {
+    const realMost = isSimulable ? findRealMost(choice) : null
+    return realMost === null ? 0 : Math.max(0, sidecars - (requestedMost ?? realMost))
   }
 }
 
 /**
- * Collects the settings of a plan, with those of each kind.
+ * Creates the settings of a plan, with those of each kind.
  * @param {Question[]} questions of one experiment
  * @returns {Plan['settings']}
  */
@@ -217,5 +226,5 @@ function createSettings(questions) {
   const { trafficPolicy, relaxes, keepsServices, shows } = experiment
   const { profile, app, isPinned } = overrides
   const settings = { profile, trafficPolicy, app, isPinned, relaxes, keepsServices, shows }
-  return Object.assign(settings, ...questions.map(({ kind }) => KINDS[kind].settings?.(experiment)))
+  return Object.assign(settings, ...questions.map(({ kind }) => KINDS[kind].createSettings?.(experiment)))
 }

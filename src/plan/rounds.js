@@ -31,18 +31,18 @@ export function assertTrialLimit(trials, { name }) {
 /**
  * Chooses the number of rounds: that of the profile, or, with a precision, as many as fit its time.
  * @param {Question} question
- * @param {{ arms: Arm[], calibrations: Arm[], order: typeof orderTrials }} measured order: makes the trials of a
- *   round, to estimate its seconds
+ * @param {{ arms: Arm[], calibrations: Arm[], createPartTrials: typeof createTrials }} measured createPartTrials: creates the trials of
+ *   a round, to estimate its seconds
  * @returns {number}
  * @throws {UsageError} if the time is too short for enough rounds, or the experiment cannot have a precision
  */
-export function chooseRounds(question, { arms, calibrations, order }) {
+export function chooseRounds(question, { arms, calibrations, createPartTrials }) {
   const { precision } = question.overrides
   if (!precision) return question.profile.rounds
   const { name, shows } = question.experiment
   assertCombination(PARTS, { name, precision, arms, contrasts: shows.contrasts })
-  const roundSeconds = estimateSeconds(order({ arms, rounds: 1, seed: 0 }))
-  return countRounds({ arms, calibrations, precision, roundSeconds })
+  const roundSeconds = estimateSeconds(createPartTrials({ arms, rounds: 1, seed: 0 }))
+  return computeRounds({ arms, calibrations, precision, roundSeconds })
 }
 
 /**
@@ -50,7 +50,7 @@ export function chooseRounds(question, { arms, calibrations, order }) {
  * @param {{ arms: Arm[], rounds: number, seed: number }} options
  * @returns {Omit<Trial, 'kind'>[]}
  */
-export function orderTrials({ arms, rounds, seed }) {
+export function createTrials({ arms, rounds, seed }) {
   const random = createRandom(seed)
   const trials = []
   for (let round = 1; round <= rounds; round++) {
@@ -62,12 +62,12 @@ export function orderTrials({ arms, rounds, seed }) {
 }
 
 /**
- * Counts the rounds that fit the time, at most ROUNDS_MOST, and no more trials than TRIALS_MOST.
+ * Computes how many rounds fit the time: at most ROUNDS_MOST, and no more trials than TRIALS_MOST.
  * @param {{ arms: Arm[], calibrations: Arm[], precision: NonNullable<Plan['precision']>, roundSeconds: number }} options
  * @returns {number}
- * @throws {UsageError} if they are too few for a confidence interval
+ * @throws {UsageError} if they are fewer than SEQUENCE_LEAST, too few for a confidence interval
  */
-function countRounds({ arms, calibrations, precision: { maxMinutes }, roundSeconds }) {
+function computeRounds({ arms, calibrations, precision: { maxMinutes }, roundSeconds }) {
   const checkSeconds = estimatePlanSeconds({ arms, calibrations, trials: [], search: null })
   const count = Math.floor((60 * maxMinutes - checkSeconds) / roundSeconds)
   if (count < SEQUENCE_LEAST) {
@@ -79,7 +79,7 @@ function countRounds({ arms, calibrations, precision: { maxMinutes }, roundSecon
   return Math.min(count, ROUNDS_MOST, Math.floor(TRIALS_MOST / arms.length))
 }
 
-// The measured sum of starting, checking, k6's own start, the tail, and stopping.
+// For each trial: the measured sum of starting, checking, k6's own start, the tail, and stopping.
 const OVERHEAD_SECONDS = 1.4
 /** The time for which a run observes the machine before it starts anything. */
 export const OBSERVE_SECONDS = 1
@@ -115,7 +115,7 @@ export function estimatePlanSeconds(plan) {
 /**
  * Estimates the longest duration of a run with a search, whose trials depend on earlier ones.
  * @param {Timed} plan
- * @returns {number | null} seconds; null: the plan has no search, or one without such a bound
+ * @returns {number | null} seconds; null: the plan has no search, or one whose trials have no bound
  */
 export function estimateMostSeconds(plan) {
   const mostTrials = plan.search && listMostTrials(plan.search, plan.arms)
@@ -130,19 +130,30 @@ export function estimateMostSeconds(plan) {
  */
 function estimateTotalSeconds({ trials, calibrations, arms }, searched) {
   const measured = arms.filter(arm => arm.repeatOf === null)
-  const probes = new Set(measured.filter(arm => arm.hasSidecars).map(arm => JSON.stringify(pickConfiguration(arm))))
-    .size
-  const checks = OBSERVE_SECONDS + probes * PARITY_SECONDS + measured.length * ARM_CHECK_SECONDS
-  return checks + estimateSeconds(trials) + sumSeconds(calibrations) + sumSeconds(searched)
+  const withSidecars = measured.filter(arm => arm.hasSidecars)
+  const configurations = new Set(withSidecars.map(arm => JSON.stringify(pickConfiguration(arm))))
+  const checkSeconds = OBSERVE_SECONDS + configurations.size * PARITY_SECONDS + measured.length * ARM_CHECK_SECONDS
+  return checkSeconds + estimateSeconds(trials) + sumSeconds(calibrations) + sumSeconds(searched)
 }
 
-/** Adds up warm-ups, windows and overheads. @param {Arm[]} arms each is tried once @returns {number} seconds */
+/** Adds up warm-ups, windows and overheads of one trial of each arm. @param {Arm[]} arms @returns {number} */
 function sumSeconds(arms) {
-  return arms.reduce((sum, { load, hasSidecars, conditions: { pairs = 0, sidecars = 2 * pairs, simulated = 0 } }) => {
-    // Two rollouts of all real sidecars come first: they check that simulated sidecars cost as much.
-    const started = simulated > 0 ? sidecars + 2 * (sidecars - simulated) : sidecars
-    const idle = isIdleCpuNeeded(load, { sidecars: hasSidecars ? Math.max(2, sidecars) : 0 }) ? IDLE_SECONDS : 0
-    const overhead = OVERHEAD_SECONDS + idle + ROLLOUT_SECONDS_PER_SIDECAR * started
-    return sum + load.warmupSeconds + load.windowSeconds + overhead
+  return arms.reduce((sum, arm) => {
+    const { warmupSeconds, windowSeconds } = arm.load
+    return sum + warmupSeconds + windowSeconds + estimateOverheadSeconds(arm)
   }, 0)
+}
+
+/**
+ * Estimates the time that a trial takes beside warm-up and window.
+ * @param {Arm} arm
+ * @returns {number} seconds
+ */
+function estimateOverheadSeconds({ load, hasSidecars, conditions }) {
+  const { pairs = 0, sidecars = 2 * pairs, simulated = 0 } = conditions
+  // Two rollouts with as many sidecars as are real come first: they check that simulated sidecars cost as much.
+  const startedCount = simulated > 0 ? sidecars + 2 * (sidecars - simulated) : sidecars
+  const isIdleNeeded = isIdleCpuNeeded(load, { sidecars: hasSidecars ? Math.max(2, sidecars) : 0 })
+  const idleSeconds = isIdleNeeded ? IDLE_SECONDS : 0
+  return OVERHEAD_SECONDS + idleSeconds + ROLLOUT_SECONDS_PER_SIDECAR * startedCount
 }

@@ -8,11 +8,11 @@ import { createApplication } from '../services/applications.js'
 import { createPipeline } from '../tools/read-pipeline.js'
 
 /**
- * Finds out how a folder of Pipy scripts without a `pipeline.yaml` is run: starts it once, reads where it listens, and sends it
- * requests until one is answered.
- * @import { Endpoint, Handle, Site, Tool } from '../model/types.ts'
+ * Finds out how a folder of Pipy scripts without a `pipeline.yaml` is run: starts it once, reads at which ports it listens, and sends
+ * it requests until one is answered.
+ * @import { Deployment, Endpoint, Handle, Site, Target, Tool } from '../model/types.ts'
  * @import { Pipeline } from '../model/pipeline.js'
- * @import { Ask } from '../node/send.js'
+ * @import { Request } from '../node/send.js'
  */
 
 const LISTEN_SECONDS = 3
@@ -22,6 +22,10 @@ const PORT_MOST = 65_535
 const BODY = 'sidecar-bench looks'
 const HOST = 'ratings'
 const NEEDS = 'write a pipeline.yaml (docs/your-pipeline.md)'
+const SERVICE = 'look'
+// No run reaches this number of a start.
+const DRAFT_START = 999_999
+const ECHO = path.resolve(import.meta.dirname, '../../echo')
 
 /**
  * A request and its answer.
@@ -43,7 +47,8 @@ const NEEDS = 'write a pipeline.yaml (docs/your-pipeline.md)'
  * @param {string} options.folder for the files of the processes that are started
  * @param {AbortSignal} options.signal
  * @returns {Promise<Pipeline>}
- * @throws {BenchError} if the scripts do not start, listen or answer, or no network namespace can be created
+ * @throws {BenchError} if the scripts do not start, listen or answer, or no network namespace can be created; {UsageError} if their
+ *   folder cannot be read; the signal's reason when it aborts
  */
 export async function draftPipeline({ site, scripts, pipy, folder, signal }) {
   const { target } = site
@@ -54,71 +59,97 @@ export async function draftPipeline({ site, scripts, pipy, folder, signal }) {
     })
   })
   const document = createPipelineDocument({ listen: { port: 1 } })
-  const { scriptFiles, binaryFiles } = createPipeline({ document, file: folderName, scripts })
-  const service = 'look'
-  const places = await target.placesFor(LOOK_START, [service], { hasNamespaces: true })
-  const texts = Object.entries(scriptFiles).map(([name, content]) => ({ name, content }))
-  const files = [...texts, ...listBinaryFiles(binaryFiles)]
-  const serviceFolder = path.join(folder, service)
-  const sidecar = createProcess({
-    service,
-    role: 'sidecar',
-    program: pipy.path,
-    argv: createPipyArgv({ version: pipy.version, threads: 1, script: `${serviceFolder}/main.js`, args: [] }),
-    folder: serviceFolder,
-    files,
-    listens: [],
-  })
-  // Ports and paths are read only from code and settings: a README may contain others.
-  const codeFiles = Object.fromEntries(Object.entries(scriptFiles).filter(([name]) => /\.(js|json|ya?ml)$/.test(name)))
+  const pipeline = createPipeline({ document, file: folderName, scripts })
+  const codeFiles = pickCodeFiles(pipeline)
   const called = listCalledPorts(codeFiles)
-  const deployment = await target.deploy([sidecar], { start: LOOK_START, folder })
+  const places = await target.placesFor(DRAFT_START, [SERVICE], { hasNamespaces: true })
+  const sidecar = createScriptProcess(pipeline, { pipy, folder: path.join(folder, SERVICE) })
+  const deployment = await target.deploy([sidecar], { start: DRAFT_START, folder })
   try {
     const [process] = deployment.processes
     const ports = await awaitListeningPorts(process, { name: folderName, signal })
     const upstreams = called.filter(port => !ports.includes(port))
-    const [listen, ...others] = upstreams.map(port => ({ address: '127.0.0.1', port }))
-    if (listen) {
-      const folders = { scripts: site.target.locate(ECHO), folder }
-      const application = createApplication({
-        service,
-        kind: 'echo',
-        listen,
-        others,
-        next: null,
-        runtime: pipy,
-        ...folders,
-      })
-      const { processes } = await target.deploy([application], { start: LOOK_START, folder })
-      deployment.processes.push(...processes)
-      await Promise.all(processes.map(handle => handle.waitUntilReady(signal, { deadlineSeconds: LISTEN_SECONDS })))
-    }
-    const entries = orderEntries(ports, { called, scriptFiles: codeFiles })
-    const answers = await sendRequests({ target, address: places[service].reach, entries, paths: listPaths(codeFiles) })
+    if (upstreams.length > 0) await addApplication(deployment, { target, upstreams, pipy, folder, signal })
+    const entries = orderEntryPorts(ports, { called, scriptFiles: codeFiles })
+    const { reach: address } = places[SERVICE]
+    const answers = await sendRequests({ target, address, entries, paths: listRequestPaths(codeFiles) })
     const served = pickServedAnswer(answers)
     if (served === null)
       throw new BenchError(await process.renderFailure(renderUnservedError({ folderName, ports, answers, called })))
-    const request = {
-      ...(served.isEchoed ? {} : { method: served.method }),
-      ...(served.path !== '/' && { path: served.path }),
-    }
-    const drafted = createPipelineDocument({
-      listen: { port: served.port },
-      ...(served.isEchoed && upstreams.length > 0 && { upstream: { ports: upstreams } }),
-      ...(Object.keys(request).length > 0 && { request }),
-    })
+    const drafted = createServedDocument(served, upstreams)
     return createPipeline({ document: drafted, file: `${folderName}/pipeline.yaml (not written)`, scripts })
   } finally {
     await deployment.remove()
   }
 }
 
-// The number of this start: no run reaches it.
-const LOOK_START = 999_999
-const ECHO = path.resolve(import.meta.dirname, '../../echo')
+/**
+ * Picks the files with code and settings. The others, such as a README, may contain other ports and paths.
+ * @param {Pick<Pipeline, 'scriptFiles'>} pipeline
+ * @returns {Record<string, string>} text by name
+ */
+function pickCodeFiles({ scriptFiles }) {
+  return Object.fromEntries(Object.entries(scriptFiles).filter(([name]) => /\.(js|json|ya?ml)$/.test(name)))
+}
 
 /**
- * Renders the draft as the text of a pipeline.yaml. Members at their default are left out.
+ * Creates the process of Pipy that runs the scripts.
+ * @param {Pick<Pipeline, 'scriptFiles' | 'binaryFiles'>} pipeline
+ * @param {{ pipy: Tool, folder: string }} options folder: of the process
+ */
+function createScriptProcess({ scriptFiles, binaryFiles }, { pipy, folder }) {
+  const textFiles = Object.entries(scriptFiles).map(([name, content]) => ({ name, content }))
+  return createProcess({
+    service: SERVICE,
+    role: 'sidecar',
+    program: pipy.path,
+    argv: createPipyArgv({ version: pipy.version, threads: 1, script: `${folder}/main.js`, args: [] }),
+    folder,
+    files: [...textFiles, ...listBinaryFiles(binaryFiles)],
+    listens: [],
+  })
+}
+
+/**
+ * Adds an application to a deployment, and waits until it listens at the ports that the scripts call.
+ * @param {Deployment} deployment removes the application, too
+ * @param {{ target: Target, upstreams: number[], pipy: Tool, folder: string, signal: AbortSignal }} options upstreams: at least one
+ *   port
+ * @throws {BenchError} if the application does not start; the signal's reason when it aborts
+ */
+async function addApplication(deployment, { target, upstreams, pipy, folder, signal }) {
+  const [listen, ...others] = upstreams.map(port => ({ address: '127.0.0.1', port }))
+  const application = createApplication({
+    service: SERVICE,
+    kind: 'echo',
+    listen,
+    others,
+    next: null,
+    runtime: pipy,
+    scripts: target.locate(ECHO),
+    folder,
+  })
+  const { processes } = await target.deploy([application], { start: DRAFT_START, folder })
+  deployment.processes.push(...processes)
+  await Promise.all(processes.map(handle => handle.waitUntilReady(signal, { deadlineSeconds: LISTEN_SECONDS })))
+}
+
+/**
+ * Creates the document of a pipeline that gave an answer. Members at their default are left out.
+ * @param {NonNullable<ReturnType<typeof pickServedAnswer>>} served
+ * @param {number[]} upstreams the ports that the scripts call; a pipeline whose answer is no echo has no upstream
+ */
+function createServedDocument({ port, method, path: requestPath, isEchoed }, upstreams) {
+  const request = { ...(isEchoed ? {} : { method }), ...(requestPath !== '/' && { path: requestPath }) }
+  return createPipelineDocument({
+    listen: { port },
+    ...(isEchoed && upstreams.length > 0 && { upstream: { ports: upstreams } }),
+    ...(Object.keys(request).length > 0 && { request }),
+  })
+}
+
+/**
+ * Renders a drafted pipeline as the text of a pipeline.yaml. Members at their default are left out.
  * @param {Pick<Pipeline, 'document'>} pipeline
  * @returns {string} YAML
  */
@@ -137,17 +168,17 @@ export function renderDraft({ document: { listen, upstream, request } }) {
   ].join('\n')
 }
 
-// An address of this host: one text, such as localhost:8080, or a host and a port beside it: { host: 'localhost', port: 8080 }.
+// An address of this host is one text, such as localhost:8080, or a host and a port beside it: { host: 'localhost', port: 8080 }.
 const ADDRESS = String.raw`\b(?:localhost|127\.0\.0\.1)(?::|["']?[\s,]+["']?port["']?\s*:\s*)["']?(\d{1,5})\b["']?`
 const ADDRESS_KEY = String.raw`(?:["']?(?:ip|host|hostname|addr|address)["']?\s*:\s*)?["']?`
-// `listen: { ip: 127.0.0.1, port: 8000 }`, or a list of such.
+// Scripts listen by `listen: { ip: 127.0.0.1, port: 8000 }`, or a list of such.
 const LISTENED = new RegExp(String.raw`\blisten\w*["']?\s*[:=(](?:[\s[{}(,-]*${ADDRESS_KEY}${ADDRESS})+`, 'gi')
 
 /**
  * Lists the ports of this host that scripts contain as addresses, in order of appearance. Addresses at which they
  * listen are left out.
  * @param {Record<string, string>} scriptFiles text by name
- * @returns {number[]} each once; []: there are none
+ * @returns {number[]} from 1 to 65535, each once; []: there are none
  */
 export function listCalledPorts(scriptFiles) {
   const matches = Object.values(scriptFiles).flatMap(text => [
@@ -156,23 +187,19 @@ export function listCalledPorts(scriptFiles) {
   return [...new Set(matches.map(([, port]) => Number(port)))].filter(port => port >= 1 && port <= PORT_MOST)
 }
 
+// A path is quoted or, as in YAML, stands before a colon; a wildcard may follow it.
+const REQUEST_PATH = /(?:^|["'\s])(\/[a-z][\w/-]*)(\/?\*)?(?=["']|:\s|:$)/gim
+
 /**
- * Lists the request paths that scripts contain. A path that has a wildcard behind it ends in a slash; the others do
- * not.
+ * Lists the request paths that scripts contain. A path that has a wildcard behind it somewhere ends in a slash; the others do not.
  * @param {Record<string, string>} scriptFiles text by name
- * @returns {string[]} at most PATHS_MOST, each once
+ * @returns {string[]} at most PATHS_MOST, each once; []: there are none
  */
-export function listPaths(scriptFiles) {
-  const matches = Object.values(scriptFiles).flatMap(text => [
-    ...text.matchAll(/(?:^|["'\s])(\/[a-z][\w/-]*)(\/?\*)?(?=["']|:\s|:$)/gim),
-  ])
-  return [
-    ...new Set(
-      matches.map(([, name]) =>
-        name.replace(/\/?$/, matches.some(([, other, star]) => other === name && star) ? '/' : ''),
-      ),
-    ),
-  ].slice(0, PATHS_MOST)
+export function listRequestPaths(scriptFiles) {
+  const matches = Object.values(scriptFiles).flatMap(text => [...text.matchAll(REQUEST_PATH)])
+  const wildcards = new Set(matches.flatMap(([, name, wildcard]) => (wildcard ? [name] : [])))
+  const paths = matches.map(([, name]) => name.replace(/\/?$/, wildcards.has(name) ? '/' : ''))
+  return [...new Set(paths)].slice(0, PATHS_MOST)
 }
 
 /**
@@ -181,9 +208,9 @@ export function listPaths(scriptFiles) {
  * @param {number[]} ports at which the scripts listen
  * @param {{ called: number[], scriptFiles: Record<string, string> }} options called: ports that the scripts call;
  *   scriptFiles: text by name
- * @returns {number[]}
+ * @returns {number[]} the same ports
  */
-export function orderEntries(ports, { called, scriptFiles }) {
+export function orderEntryPorts(ports, { called, scriptFiles }) {
   const text = Object.values(scriptFiles).join('\n')
   const rank = (/** @type {number} */ port) => {
     const offset = text.search(new RegExp(`\\b${port}\\b`))
@@ -193,11 +220,11 @@ export function orderEntries(ports, { called, scriptFiles }) {
 }
 
 /**
- * Waits until two looks in a row find the same ports.
+ * Waits until two readings in a row find the same ports at which a process listens.
  * @param {Handle} process
  * @param {{ name: string, signal: AbortSignal }} options name: of the scripts, for errors
  * @returns {Promise<number[]>} at least one
- * @throws {BenchError} if the process ends, or listens nowhere
+ * @throws {BenchError} if the process ends, or listens nowhere within LISTEN_SECONDS; the signal's reason when it aborts
  */
 async function awaitListeningPorts(process, { name, signal }) {
   const { probe } = /** @type {Handle & { probe: { listListening(): Endpoint[] } }} */ (process)
@@ -221,9 +248,8 @@ async function awaitListeningPorts(process, { name, signal }) {
 
 /**
  * Sends requests to each port and path, until an answer echoes the posted body.
- * @param {{ target: Site['target'], address: string, entries: number[], paths: string[] }} options entries: ports;
- *   paths: besides `/`
- * @returns {Promise<Answered[]>} all answers until then
+ * @param {{ target: Target, address: string, entries: number[], paths: string[] }} options entries: ports; paths: beside `/`
+ * @returns {Promise<Answered[]>} all answers until then, and the requests without an answer
  */
 async function sendRequests({ target, address, entries, paths }) {
   /** @type {Answered[]} */
@@ -231,24 +257,25 @@ async function sendRequests({ target, address, entries, paths }) {
   for (const port of entries)
     for (const requestPath of ['/', ...paths])
       for (const method of ['POST', 'GET']) {
-        const ask = { host: HOST, method, path: requestPath, body: method === 'POST' ? BODY : '' }
-        const answer = { port, method, path: requestPath, ...(await sendDraftRequest({ target, address, port, ask })) }
+        const request = { host: HOST, method, path: requestPath, body: method === 'POST' ? BODY : '' }
+        const result = await sendDraftRequest({ target, address, port, request })
+        const answer = { port, method, path: requestPath, ...result }
         answers.push(answer)
-        if (isEchoed(answer)) return answers
+        if (isEcho(answer)) return answers
       }
   return answers
 }
 
 /**
  * Sends a request. A failure becomes an answer without a status.
- * @param {{ target: Site['target'], address: string, port: number, ask: Ask }} options
- * @returns {Promise<Pick<Answered, 'status' | 'body' | 'reason'>>} status: null: no answer came, for this reason
+ * @param {{ target: Target, address: string, port: number, request: Request }} options
+ * @returns {Promise<Pick<Answered, 'status' | 'body' | 'reason'>>}
  */
-async function sendDraftRequest({ target, address, port, ask }) {
+async function sendDraftRequest({ target, address, port, request }) {
   try {
     const { status, body } = await target.call('send', {
       endpoint: { address, port },
-      ask,
+      request,
       timeoutSeconds: ANSWER_SECONDS,
     })
     return { status, body, reason: null }
@@ -258,10 +285,10 @@ async function sendDraftRequest({ target, address, port, ask }) {
 }
 
 /**
- * Says whether an answer is the body that was posted.
+ * Says whether an answer is the body that was posted, with status 200.
  * @param {Answered} answered
  */
-const isEchoed = ({ method, status, body }) => status === 200 && method === 'POST' && body === BODY
+const isEcho = ({ method, status, body }) => status === 200 && method === 'POST' && body === BODY
 
 /**
  * Picks the answer that echoes the posted body, else the first answer to GET with status 200 and a body.
@@ -269,8 +296,8 @@ const isEchoed = ({ method, status, body }) => status === 200 && method === 'POS
  * @returns {(Answered & { isEchoed: boolean }) | null} null: there is neither
  */
 export function pickServedAnswer(answers) {
-  const echoed = answers.find(isEchoed)
-  if (echoed) return { ...echoed, isEchoed: true }
+  const echo = answers.find(isEcho)
+  if (echo) return { ...echo, isEchoed: true }
   // An empty body proves nothing: it may be the application's answer to GET.
   const getAnswer = answers.find(({ status, method, body }) => status === 200 && method === 'GET' && body.length > 0)
   return getAnswer ? { ...getAnswer, isEchoed: false } : null
@@ -287,20 +314,26 @@ export function pickServedAnswer(answers) {
  * @returns {string}
  */
 export function renderUnservedError({ folderName, ports, answers, called }) {
-  const bestAnswer = answers.find(({ status }) => status === 200) ?? answers.find(({ status }) => status !== null)
-  const shownAnswer = bestAnswer ?? answers[0]
-  const outcome =
-    shownAnswer.status === null ? `not answered (${shownAnswer.reason})` : `answered with ${shownAnswer.status}`
-  const lacking =
-    shownAnswer.status === 200 ? 'no POST with the body that was posted, and no GET with a body' : 'no request with 200'
+  const answer =
+    answers.find(({ status }) => status === 200) ?? answers.find(({ status }) => status !== null) ?? answers[0]
+  const { status, method, reason } = answer
+  const outcome = status === null ? `not answered (${reason})` : `answered with ${status}`
+  const lack = status === 200 ? 'no POST with the body that was posted, and no GET with a body' : 'no request with 200'
   const upstreams = called.filter(port => !ports.includes(port))
-  const application =
-    upstreams.length > 0
-      ? `an application served ${upstreams.join(', ')}, which they call`
-      : called.length > 0
-        ? `no application ran, since they listen themselves at every port that they call (${called.join(', ')})`
-        : 'no application ran, since they name no port as 127.0.0.1:PORT, localhost:PORT or { ip: 127.0.0.1, port: PORT }'
   const missingMembers =
     upstreams.length > 0 ? 'the request that they serve' : 'the ports that they call, and the request'
-  return `${folderName} listens at ${ports.join(', ')}, and its scripts answer ${lacking}: ${shownAnswer.method} ${shownAnswer.path} to port ${shownAnswer.port} with the header "host: ${HOST}" was ${outcome}, and ${application}: name ${missingMembers} in a pipeline.yaml, such as "upstream: { ports: [8080] }" and "request: { path: /hi, headers: { host: localhost } }" (docs/your-pipeline.md)`
+  return `${folderName} listens at ${ports.join(', ')}, and its scripts answer ${lack}: ${method} ${answer.path} to port ${answer.port} with the header "host: ${HOST}" was ${outcome}, and ${renderApplication(called, upstreams)}: name ${missingMembers} in a pipeline.yaml, such as "upstream: { ports: [8080] }" and "request: { path: /hi, headers: { host: localhost } }" (docs/your-pipeline.md)`
+}
+
+/**
+ * Renders which ports an application served, or why none ran, as a clause.
+ * @param {number[]} called the ports that the scripts call
+ * @param {number[]} upstreams those of them at which the scripts do not listen
+ * @returns {string}
+ */
+function renderApplication(called, upstreams) {
+  if (upstreams.length > 0) return `an application served ${upstreams.join(', ')}, which they call`
+  if (called.length > 0)
+    return `no application ran, since they listen themselves at every port that they call (${called.join(', ')})`
+  return 'no application ran, since they name no port as 127.0.0.1:PORT, localhost:PORT or { ip: 127.0.0.1, port: PORT }'
 }

@@ -4,8 +4,8 @@ import { KINDS } from '../kinds/registry.js'
 import { callSafely } from '../lib/call-safely.js'
 import { BenchError, UsageError } from '../lib/errors.js'
 import { renderCommand } from '../lib/render-command.js'
+import { renderTimestamp } from '../lib/timestamp.js'
 import { createResultsFolder } from '../records/write.js'
-import { renderTimestamp } from './site.js'
 
 /**
  * @import { Precision, Site, Summary } from '../model/types.ts'
@@ -13,6 +13,8 @@ import { renderTimestamp } from './site.js'
  * @import { Execution, Preparation } from '../run/execute.js'
  * @import { GateParity } from '../run/kind.js'
  */
+
+/** @typedef {(folder: string, summary: Summary) => Promise<void>} Finish is called with the summary, once it is written */
 
 /**
  * Runs a preparation, writes its records into a folder, and summarises them, even if the run is interrupted. The
@@ -24,18 +26,18 @@ import { renderTimestamp } from './site.js'
  * @param {Execution} options.execution if it resumes a run, the folder is that of the run
  * @param {Watcher} options.watcher
  * @param {AbortSignal} options.signal
- * @param {(folder: string, summary: Summary) => Promise<void>} [options.finish] called with the summary, once it is
- *   written
+ * @param {Finish} [options.finish]
  * @param {GateParity} [options.gate] the check of equal work; the kit's by default
  * @returns {Promise<{ folder: string, summary: Summary }>} folder: its absolute path
- * @throws {UsageError} if another run writes into the folder; any error of the run
+ * @throws {UsageError} if another run writes into the folder, it is not empty, or the run cannot be resumed; any error of the run or
+ *   of `finish`; the signal's reason when it aborts
  */
 export async function measurePreparation({ preparation, site, out, execution, watcher, signal, ...options }) {
   const { finish = async () => {}, gate } = options
   const { plan } = preparation
   const { interrupted } = execution
-  const started = interrupted?.folder ?? out
-  const folder = path.resolve(started ?? path.join('results', `${renderTimestamp()}-${plan.experiment}`))
+  const namedFolder = interrupted?.folder ?? out
+  const folder = path.resolve(namedFolder ?? path.join('results', `${renderTimestamp()}-${plan.experiment}`))
   const holder = site.ledger.claim('results', folder)
   if (holder !== null) throw new UsageError(`${holder} writes into ${folder}: wait until it has ended`)
   try {
@@ -52,21 +54,15 @@ export async function measurePreparation({ preparation, site, out, execution, wa
         execution: { assess: plan.precision && (await loadAssess()), ...execution },
         watcher,
         signal,
-        gate: gate ?? (await import('../parity/gate.js')).gateParity,
+        gate: gate ?? (await import('../parity/check-equal-work.js')).checkEqualWork,
       })
     } catch (error) {
       // A run whose resumption was refused stays as it is.
-      const isTouched = !(interrupted && error instanceof UsageError)
+      const isRefused = interrupted !== undefined && error instanceof UsageError
       const announceFailure = (/** @type {Error} */ { message }) =>
         watcher.say(`no summary was made of ${folder}: ${message}`)
-      if (!existsSync(path.join(folder, 'manifest.json'))) {
-        // The run has measured nothing: remove its files. `rmdir` leaves a folder with files of others.
-        callSafely(() => {
-          rmdirSync(path.join(folder, 'raw'))
-          rmSync(path.join(folder, 'trials.jsonl'))
-          if (isNew) rmdirSync(folder)
-        }, null)
-      } else if (isTouched && existsSync(path.join(folder, 'trials.jsonl')))
+      if (!existsSync(path.join(folder, 'manifest.json'))) removeEmptyRun(folder, isNew)
+      else if (!isRefused && existsSync(path.join(folder, 'trials.jsonl')))
         await finishRun(folder, finish).catch(announceFailure)
       throw error
     }
@@ -77,10 +73,25 @@ export async function measurePreparation({ preparation, site, out, execution, wa
 }
 
 /**
+ * Removes the files of a run that measured nothing. A folder that was there before stays, and so does one with other files.
+ * @param {string} folder of the run
+ * @param {boolean} isNew the run created the folder
+ */
+function removeEmptyRun(folder, isNew) {
+  // `rmdir` fails for a folder that is not empty, and the rest then stays.
+  callSafely(() => {
+    rmdirSync(path.join(folder, 'raw'))
+    rmSync(path.join(folder, 'trials.jsonl'))
+    if (isNew) rmdirSync(folder)
+  }, null)
+}
+
+/**
  * Writes summary.json, and calls `finish`.
  * @param {string} folder of the run
- * @param {(folder: string, summary: Summary) => Promise<void>} finish
+ * @param {Finish} finish
  * @returns {Promise<Summary>}
+ * @throws {BenchError} if the code cannot be loaded, the records cannot be read, or the file cannot be written; an error of `finish`
  */
 async function finishRun(folder, finish) {
   // The code that summarises is loaded after the run, to leave the memory to what is measured.
@@ -91,12 +102,12 @@ async function finishRun(folder, finish) {
 }
 
 /**
- * Loads code after a run.
+ * Loads a module after a run, to leave the memory to what is measured.
  * @template T
- * @param {string} folder of the run
+ * @param {string} folder of the run, for the error
  * @param {() => Promise<T>} load imports the module
  * @returns {Promise<T>} the module
- * @throws {BenchError} if it fails: the code may have changed during the run
+ * @throws {BenchError} if it cannot be loaded: the code may have changed during the run
  */
 export function loadAfterRun(folder, load) {
   return load().catch(cause => {
@@ -108,8 +119,8 @@ export function loadAfterRun(folder, load) {
 }
 
 /**
- * Loads the function that says whether a run is precise enough.
- * @returns {Promise<import('../run/rounds.js').Assess>}
+ * Loads the function that computes how precise a run is. Only runs with a precision load it before they end.
+ * @returns {Promise<import('../run/stopping-rule.js').Assess>}
  */
 async function loadAssess() {
   const { summarise } = await import('../analysis/summarise.js')

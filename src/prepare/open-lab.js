@@ -1,75 +1,56 @@
-import { mkdirSync } from 'node:fs'
 import path from 'node:path'
 import { execa } from 'execa'
 import { pipyTool } from '../dataplanes/pipy/index.js'
 import { loadPlanes } from '../dataplanes/registry.js'
-import { computeCpuPerRequestMicros, listSidecars } from '../judge/record/measures.js'
 import { KINDS } from '../kinds/registry.js'
-import { countCalls, countInstructions } from '../lab/count.js'
-import { assertSamples } from '../lab/perf.js'
-import { CALLERS } from '../lab/profile.js'
-import { joinWindows, sampleTrial } from '../lab/sample.js'
-import { assertServes } from '../lab/serves.js'
-import { chooseOldSide, findOldSide } from '../lab/sides.js'
+import { assertCanSample } from '../lab/perf.js'
+import { chooseOldSide, openOldSide } from '../lab/sides.js'
 import { BenchError, MissingPlaneError, UsageError } from '../lib/errors.js'
 import { loadGenerators } from '../loads/registry.js'
-import { assertVersion } from '../model/pipeline.js'
+import { assertPipelineVersion } from '../model/pipeline.js'
 import { hasFixedPorts, hasServerTls } from '../model/pipeline-traffic.js'
 import { DEFAULT_GENERATOR } from '../model/tools.js'
-import { probeConfiguration } from '../parity/gate.js'
-import { probeLoadAnswers } from '../parity/own-answers.js'
-import { listPipelineTlsNotes } from '../parity/own-tls.js'
-import { isWrong } from '../parity/verdict/rows.js'
-import { writeAtomically } from '../records/files.js'
 import { parseExperiment } from '../request/experiment.js'
-import { openCertificates } from '../run/certificates.js'
-import { locateKitScripts } from '../run/execute.js'
+import { issueRunCertificates } from '../run/certificates.js'
+import { locateKitScripts } from '../run/scripts.js'
 import { findTool } from '../tools/find.js'
 import { perfTool, straceTool, valgrindTool } from '../tools/profilers.js'
-import { createPipeline, readPipeline } from '../tools/read-pipeline.js'
 import { draftPipeline } from './draft-pipeline.js'
+import {
+  assertSideParity,
+  assertSideServes,
+  countSide,
+  createSideSay,
+  rereadPipeline,
+  SIDES,
+  sampleSides,
+} from './lab-steps.js'
 import { assertOneScheme, chooseTls, createNamespacesError } from './own-pipelines.js'
-import { planRun } from './prepare.js'
+import { planRun } from './plan-run.js'
 
 const PROBE_MS = 20_000
 
 /**
- * The two sides of `lab`, from its options: they can be tried, counted and sampled.
+ * Opens the two sides of `lab` by its options: they can then be tried, counted and sampled.
  * @import { Planes } from './programs.js'
+ * @import { Rig, SideName } from './lab-steps.js'
  * @import { Side } from '../lab/sides.js'
- * @import { Sides } from '../lab/comparison.js'
+ * @import { Pipeline } from '../model/pipeline.js'
  * @import { RequestOptions } from '../model/requests.js'
- * @import { Arm, LoadGenerator, Site, Tool, ToolSpec } from '../model/types.ts'
+ * @import { LoadGenerator, Site, Tool, ToolSpec } from '../model/types.ts'
  * @import { Testbed } from '../run/kind.js'
  */
-/**
- * @typedef {object} Rig both sides, ready to start
- * @property {Record<SideName, Arm[]>} arms of the same links on both sides
- * @property {Record<SideName, Testbed>} testbeds
- * @property {Tool} profiler valgrind, or perf
- * @property {Tool | null} strace counts system calls; null: they are not counted
- * @property {string} folder of the lab
- * @property {() => number} nextStart numbers each start
- */
 
-const SIDES = /** @type {const} */ (['old', 'new'])
 // The window under load is long enough for some thousand samples of each sidecar.
 const SAMPLED = { rounds: 1, warmupSeconds: 2, windowSeconds: 8 }
-/** The file with the differences of a refused side, a line each. */
-const REFUSED = 'results/lab-refused.txt'
-// Sides alternate, so that a drift affects both alike. Two windows of a side show how much windows vary.
-const TURNS = /** @type {const} */ (['old', 'new', 'new', 'old'])
 
-/**
- * @typedef {'old' | 'new'} SideName
- * @typedef {Awaited<ReturnType<typeof openLab>>} Lab
- */
+/** @typedef {Awaited<ReturnType<typeof openLab>>} Lab */
 
 /**
  * Opens both sides, ready to start.
  * @param {object} options
  * @param {Site} options.site
- * @param {Side} options.side the new one
+ * @param {Side} options.side the new one; its pipeline is set if it is unknown
  * @param {string | null} options.against the old side, as the user named it; null: the default
  * @param {string} [options.into] the folder for old scripts of git; absent: one of the lab
  * @param {string[]} options.link
@@ -83,61 +64,35 @@ const TURNS = /** @type {const} */ (['old', 'new', 'new', 'old'])
  * @param {boolean} [options.isSampled] the sides are sampled under load, instead of counted
  * @param {boolean} [options.isPlaintext] the sidecars speak no TLS
  * @param {AbortSignal} options.signal
- * @returns notes: limits of the numbers; isAlone: no side is compared with the new one; pipeline: of the new side;
- *   labels: of both sides; checkProfiler, assertServes, checkParity, count, sample: the steps of a comparison; close:
- *   removes the certificates
- * @throws {BenchError} if a tool, a side or a network namespace is missing
+ * @returns the steps of a comparison, as `createLab`
+ * @throws {UsageError} for sides that cannot be compared; {BenchError} if a tool, a side or a network namespace is missing
  */
-export async function openLab({
-  site,
-  side,
-  against,
-  into,
-  link,
-  payload,
-  requestAxes,
-  features,
-  pipy,
-  isSampled = false,
-  isPlaintext = false,
-  signal,
-  ...counted
-}) {
+export async function openLab({ site, side, against, into, pipy, signal, ...options }) {
+  const { link, payload, requestAxes, features, isSampled = false, isPlaintext = false } = options
   const loads = await loadGenerators()
   const load = loads[DEFAULT_GENERATOR]
-  const profiler = isSampled
-    ? await findLabTool(perfTool, 'a load cannot be sampled')
-    : await findLabTool(valgrindTool, 'instructions cannot be counted')
-  const loadTools = isSampled ? [await findLabTool(load.tool, 'no load can be made', site.findTool)] : []
-  const strace = counted.hasCalls ? await findStrace() : null
+  const tools = await findLabTools({ load, isSampled, hasCalls: options.hasCalls, site })
   const pipys = await findPipys(pipy)
-  const { ledger } = site
-  const labFolder = path.join(ledger.folder, 'lab')
-  const look = { site, pipy: pipys.new, folder: labFolder, signal }
+  const folder = path.join(site.ledger.folder, 'lab')
   const { sides, isAlone } = await openSides({
     side,
     against,
-    into: into ?? path.join(labFolder, 'old-scripts'),
+    into: into ?? path.join(folder, 'old-scripts'),
     hasTwoPipys: pipy.length === 2,
-    look,
+    draftOptions: { site, pipy: pipys.new, folder, signal },
   })
-  const pipelines = [sides.old.pipeline, sides.new.pipeline].filter(
-    pipeline => typeof pipeline === 'object' && pipeline !== null,
-  )
-  const profiles = [sides.old.profile, side.profile]
+  const pipelines = SIDES.flatMap(name => findSidePipeline(sides[name]) ?? [])
+  const profiles = SIDES.map(name => sides[name].profile)
   const isRedirected = profiles.some(profile => profile !== null)
   const hasNamespaces = pipelines.some(hasFixedPorts)
   assertOneScheme(pipelines)
-  for (const name of SIDES) {
-    const { pipeline } = sides[name]
-    if (pipeline !== null && pipeline !== 'unknown') assertVersion(pipeline, pipys[name])
-  }
+  assertSideVersions(sides, pipys)
   if (isRedirected || hasNamespaces)
     await site.assertInterception().catch(error => {
       throw createNamespacesError(Object.fromEntries(pipelines.map(pipeline => [pipeline.file, pipeline])), error)
     })
   const planes = await loadPlanes(['pipy'])
-  const { plan, layout } = planLab({
+  const planned = planLab({
     loads,
     planes,
     link,
@@ -152,36 +107,49 @@ export async function openLab({
     isPlaintext: pipelines.length > 0 ? chooseTls(pipelines)[0] === 'plaintext' : isPlaintext,
     hasCertificate: pipelines.some(hasServerTls),
   })
+  const { rig, close } = await openRig({ site, planned, sides, pipys, planes, load, tools, folder })
   // The connections of sidecars in network namespaces are not seen from here.
-  const counting = {
-    ...counted,
-    hasHandshakes: counted.hasHandshakes && !isRedirected && !isPlaintext && pipelines.length === 0,
-  }
-  const { certificates, close } = await openCertificates({ ledger, plan, topologies: layout.topologies })
-  const capacity = await KINDS.capacity.loadCourse()
-  /**
-   * @param {SideName} name
-   * @returns {Testbed}
-   */
-  const createTestbed = name => {
-    const tools = Object.fromEntries([pipys[name], ...loadTools].map(tool => [tool.name, tool]))
-    const { pipeline } = sides[name]
-    const programs = {
-      planes,
-      load,
-      tools,
-      appRuntime: pipys.old,
-      ...(pipeline !== null && pipeline !== 'unknown' && { pipelines: { '': pipeline } }),
-    }
-    const folders = { results: labFolder, raw: path.join(labFolder, name), certificates }
-    return {
-      site,
-      layout,
-      settings: plan.settings,
-      kind: capacity,
-      programs,
-      folders: { ...locateKitScripts(programs), ...folders, pipyScripts: sides[name].scripts },
-    }
+  const areHandshakesSeen = !isRedirected && !isPlaintext && pipelines.length === 0
+  return createLab(rig, {
+    sides,
+    pipys,
+    isAlone,
+    isSampled,
+    hasPipelines: pipelines.length > 0,
+    hasFeatures: features !== undefined,
+    requests: options.requests,
+    hasHandshakes: options.hasHandshakes && areHandshakesSeen,
+    notes: tools.strace && 'missing' in tools.strace ? [`system calls are not counted: ${tools.strace.missing}`] : [],
+    perfFolder: site.ledger.folder,
+    close,
+  })
+}
+
+/**
+ * Creates the certificates and the testbeds of both sides.
+ * @param {object} options
+ * @param {Site} options.site
+ * @param {Pick<ReturnType<typeof planRun>, 'plan' | 'layout'>} options.planned
+ * @param {Record<SideName, Side>} options.sides
+ * @param {Record<SideName, Tool>} options.pipys
+ * @param {Planes} options.planes
+ * @param {LoadGenerator} options.load
+ * @param {Awaited<ReturnType<typeof findLabTools>>} options.tools
+ * @param {string} options.folder of the lab
+ * @returns {Promise<{ rig: Rig, close: () => void }>} close: removes the certificates
+ * @throws {BenchError} if the certificates cannot be written
+ */
+async function openRig({ site, planned: { plan, layout }, sides, pipys, planes, load, tools, folder }) {
+  const { profiler, strace, loadTools } = tools
+  const { certificates, close } = await issueRunCertificates({
+    ledger: site.ledger,
+    plan,
+    topologies: layout.topologies,
+  })
+  const shared = { site, layout, settings: plan.settings, kind: await KINDS.capacity.loadCourse() }
+  const createTestbed = (/** @type {SideName} */ name) => {
+    const programs = { planes, load, tools: [pipys[name], ...loadTools], appRuntime: pipys.old }
+    return createSideTestbed(sides[name], { shared, programs, folder, raw: path.join(folder, name), certificates })
   }
   const listSideArms = (/** @type {SideName} */ name) =>
     plan.arms.filter(({ profile }) => profile === sides[name].profile)
@@ -192,54 +160,116 @@ export async function openLab({
     testbeds: { old: createTestbed('old'), new: createTestbed('new') },
     profiler,
     strace: strace && 'path' in strace ? strace : null,
-    folder: labFolder,
+    folder,
     nextStart: () => starts++,
   }
+  return { rig, close: () => close({ retain: false }) }
+}
+
+/**
+ * Creates the steps of a comparison.
+ * @param {Rig} rig
+ * @param {object} options
+ * @param {Record<SideName, Side>} options.sides
+ * @param {Record<SideName, Tool>} options.pipys
+ * @param {boolean} options.isAlone no side is compared with the new one
+ * @param {boolean} options.isSampled
+ * @param {boolean} options.hasPipelines the sides are pipelines
+ * @param {boolean} options.hasFeatures the sidecars have other features than by default
+ * @param {number} options.requests to count on each side
+ * @param {boolean} options.hasHandshakes
+ * @param {string[]} options.notes limits of the numbers
+ * @param {string} options.perfFolder for the file of a trial of perf
+ * @param {() => void} options.close removes the certificates
+ */
+function createLab(rig, { sides, pipys, isAlone, isSampled, hasPipelines, hasFeatures, ...options }) {
+  const { requests, hasHandshakes, notes, perfFolder, close } = options
   const renderSideLabel = (/** @type {SideName} */ name) => `${sides[name].label}, Pipy ${pipys[name].version}`
   return {
-    notes: strace && 'missing' in strace ? [`system calls are not counted: ${strace.missing}`] : [],
+    notes,
     isAlone,
-    pipeline: side.pipeline,
+    /** The pipeline of the new side. */
+    pipeline: sides.new.pipeline,
     labels: { old: renderSideLabel('old'), new: renderSideLabel('new') },
     /**
-     * Checks before anything starts that perf can sample.
+     * Asserts before anything starts that perf can sample. A count needs no perf.
      * @param {AbortSignal} signal
      * @throws {BenchError} if the kernel does not let it sample
      */
-    async checkProfiler(signal) {
-      if (isSampled) await assertSamples({ perf: profiler, folder: ledger.folder, signal })
+    async assertProfiler(signal) {
+      if (isSampled) await assertCanSample({ perf: rig.profiler, folder: perfFolder, signal })
     },
     /**
      * Starts a side with the scripts that are saved now, and sends it requests.
      * @param {SideName} name
      * @param {AbortSignal} signal
      * @param {(line: string) => void} say
-     * @returns {Promise<string[]>} its answer on each link
+     * @returns {Promise<string[]>} its answers on each link
      * @throws {BenchError} if it does not serve
      */
     assertServes: (name, signal, say) => {
       rereadPipeline(sides[name].pipeline)
-      return assertSideServes(rig, { name, requests: counted.requests, signal, say: createSay({ name, isAlone, say }) })
+      return assertSideServes(rig, { name, requests, signal, say: createSideSay({ name, isAlone, say }) })
     },
     /**
-     * Runs the equal-work check. Old scripts are checked only with features, which they may lack: then a count would
-     * compare unequal work.
+     * Asserts that both sides do equal work. Old scripts are checked only with features, which they may lack: then a count would
+     * compare unequal work. Pipelines are not checked here: they are compared by their answers, when they start.
+     * @param {AbortSignal} signal
      * @throws {BenchError} if a side does other work
      */
-    async checkParity(/** @type {AbortSignal} */ signal) {
-      // Pipelines are compared by their answers, when they start.
-      if (pipelines.length > 0) return
-      if (features !== undefined) await checkParity(rig, { name: 'old', label: sides.old.label, signal })
-      await checkParity(rig, { name: 'new', label: side.label, signal })
+    async assertParity(signal) {
+      if (hasPipelines) return
+      if (hasFeatures) await assertSideParity(rig, { name: 'old', label: sides.old.label, signal })
+      await assertSideParity(rig, { name: 'new', label: sides.new.label, signal })
     },
-    /**
-     * Counts a side.
-     * @param {SideName} name
-     * @param {AbortSignal} signal
-     */
-    count: (name, signal) => countSide(rig, { name, ...counting, signal }),
+    count: (/** @type {SideName} */ name, /** @type {AbortSignal} */ signal) =>
+      countSide(rig, { name, requests, hasHandshakes, signal }),
     sample: (/** @type {AbortSignal} */ signal) => sampleSides(rig, signal),
-    close: () => close({ retain: false }),
+    close,
+  }
+}
+
+/**
+ * Creates the testbed of a side.
+ * @param {Side} side
+ * @param {object} options
+ * @param {Pick<Testbed, 'site' | 'layout' | 'settings' | 'kind'>} options.shared by both sides
+ * @param {{ planes: Planes, load: LoadGenerator, tools: Tool[], appRuntime: Tool }} options.programs
+ * @param {string} options.folder of the lab
+ * @param {string} options.raw the folder for the raw files of this side
+ * @param {string} options.certificates their folder
+ * @returns {Testbed}
+ */
+function createSideTestbed(side, { shared, programs: { tools, ...others }, folder, raw, certificates }) {
+  const pipeline = findSidePipeline(side)
+  const programs = {
+    ...others,
+    tools: Object.fromEntries(tools.map(tool => [tool.name, tool])),
+    ...(pipeline && { pipelines: { '': pipeline } }),
+  }
+  const folders = { ...locateKitScripts(programs), results: folder, raw, certificates, pipyScripts: side.scripts }
+  return { ...shared, programs, folders }
+}
+
+/**
+ * Finds the pipeline of a side.
+ * @param {Pick<Side, 'pipeline'>} side
+ * @returns {Pipeline | null} null: its scripts read the kit's configuration, or no pipeline.yaml says how they are run
+ */
+function findSidePipeline({ pipeline }) {
+  return pipeline === 'unknown' ? null : pipeline
+}
+
+/**
+ * Asserts that the Pipy of each side has the version that its pipeline needs.
+ * @param {Record<SideName, Side>} sides
+ * @param {Record<SideName, Tool>} pipys
+ * @throws {UsageError} if one has another version
+ */
+function assertSideVersions(sides, pipys) {
+  for (const name of SIDES) {
+    const pipeline = findSidePipeline(sides[name])
+    if (pipeline) assertPipelineVersion(pipeline, pipys[name])
   }
 }
 
@@ -251,33 +281,38 @@ export async function openLab({
  * @param {string | null} options.against
  * @param {string} options.into the folder for old scripts of git
  * @param {boolean} options.hasTwoPipys
- * @param {Omit<Parameters<typeof draftPipeline>[0], 'scripts'>} options.look how to draft a pipeline
+ * @param {Omit<Parameters<typeof draftPipeline>[0], 'scripts'>} options.draftOptions
  * @returns {Promise<{ sides: Record<SideName, Side>, isAlone: boolean }>} isAlone: no side is compared with the new
  *   one
  * @throws {BenchError} if a side is missing, or cannot be drafted
  */
-async function openSides({ side, against, into, hasTwoPipys, look }) {
-  const draft = async (/** @type {Side} */ draftedSide) => {
-    if (draftedSide.pipeline === 'unknown')
-      draftedSide.pipeline = await draftPipeline({ scripts: draftedSide.scripts, ...look })
+async function openSides({ side, against, into, hasTwoPipys, draftOptions }) {
+  const setPipeline = async (/** @type {Side} */ openedSide) => {
+    if (openedSide.pipeline === 'unknown')
+      openedSide.pipeline = await draftPipeline({ scripts: openedSide.scripts, ...draftOptions })
   }
-  await draft(side)
+  await setPipeline(side)
   const { scripts } = side
   const isAlone = side.pipeline !== null && against === null && !hasTwoPipys
-  // Two programs of Pipy are compared with the same scripts, unless --against names others.
   const isOneSide = isAlone || (hasTwoPipys && against === null)
-  const old = isOneSide ? side : await findOldSide({ against: chooseOldSide(against, scripts), scripts, into })
-  await draft(old)
+  const old = isOneSide ? side : await openOldSide({ against: chooseOldSide(against, scripts), scripts, into })
+  await setPipeline(old)
   return { sides: { old, new: side }, isAlone }
 }
 
 /**
- * Creates a `say` that prefixes each line with the side's name, if there are two sides.
- * @param {{ name: SideName, isAlone: boolean, say: (line: string) => void }} options
- * @returns {(line: string) => void}
+ * Finds the tools of a count, or of samples under load.
+ * @param {{ load: LoadGenerator, isSampled: boolean, hasCalls: boolean, site: Site }} options
+ * @returns {Promise<{ profiler: Tool, loadTools: Tool[], strace: Tool | { missing: string } | null }>} profiler: valgrind, or perf;
+ *   loadTools: [] for a count, which sends its own requests; strace: null: no system calls are counted
+ * @throws {BenchError} if the profiler or the generator is missing
  */
-export function createSay({ name, isAlone, say }) {
-  return isAlone ? say : (/** @type {string} */ line) => say(`${name}: ${line}`)
+async function findLabTools({ load, isSampled, hasCalls, site }) {
+  const profiler = isSampled
+    ? await findLabTool(perfTool, 'a load cannot be sampled')
+    : await findLabTool(valgrindTool, 'instructions cannot be counted')
+  const loadTools = isSampled ? [await findLabTool(load.tool, 'no load can be made', site.findTool)] : []
+  return { profiler, loadTools, strace: hasCalls ? await findStrace() : null }
 }
 
 /**
@@ -295,137 +330,6 @@ async function findStrace() {
 }
 
 /**
- * Starts a side without a counter, on each of its links, and sends it requests.
- * @param {Rig} rig
- * @param {{ name: SideName, requests: number, signal: AbortSignal, say: (line: string) => void }} options requests:
- *   their number on each link
- * @returns {Promise<string[]>} its answer on each link
- * @throws {BenchError} if it does not serve
- */
-async function assertSideServes({ arms, testbeds, folder: labFolder, nextStart }, { name, ...options }) {
-  const answers = []
-  for (const arm of arms[name]) {
-    const start = nextStart()
-    const folder = path.join(labFolder, `${start}-${name}-${arm.link}-plain`)
-    const probe = { testbed: testbeds[name], arm, start, folder, ...options }
-    answers.push(
-      await assertServes(probe, async services => {
-        for (const note of await listPipelineTlsNotes({ ...probe, services })) options.say(note)
-        return await probeLoadAnswers({ ...probe, services })
-      }),
-    )
-  }
-  return answers.map(({ found }) => found)
-}
-
-/**
- * Runs the equal-work check on the first arm of a side. Shortfalls that its plane declares are accepted.
- * @param {Rig} rig
- * @param {{ name: SideName, label: string, signal: AbortSignal }} options label: of the side, for errors
- * @throws {BenchError} if the side does other work
- */
-async function checkParity({ testbeds, arms, nextStart }, { name, label, signal }) {
-  // One arm is enough: arms differ in their links, which the corpus does not use; each starts when it is counted.
-  const rows = await probeConfiguration({
-    testbed: testbeds[name],
-    alike: arms[name].slice(0, 1),
-    index: nextStart(),
-    signal,
-  })
-  const wrongRows = rows.filter(row => isWrong(row) && !row.lacks)
-  if (wrongRows.length === 0) return
-  const lines = wrongRows.flatMap(({ name, found, expected, differences }) => [
-    `${name}: ${found} (${expected} is expected)`,
-    ...differences.map(difference => `  ${difference}`),
-  ])
-  const file = path.resolve(REFUSED)
-  mkdirSync(path.dirname(file), { recursive: true })
-  writeAtomically(path.dirname(file), path.basename(file), `${label}\n${lines.join('\n')}\n`)
-  const names = wrongRows.map(row => row.name.replace('parity-', '')).join(', ')
-  throw new BenchError(
-    `${label} does not do the work of a sidecar, so its instructions cannot be compared: it falls short in ${names} (each line: ${path.relative('', file)}); --no-parity counts them anyway`,
-  )
-}
-
-/**
- * Replaces the content of a pipeline by its files as they are now: they may have changed since the last start.
- * @param {Side['pipeline']} pipeline is changed; null or `unknown`: stays
- */
-export function rereadPipeline(pipeline) {
-  if (pipeline === null || pipeline === 'unknown') return
-  Object.assign(pipeline, readPipeline(pipeline.scripts) ?? createPipeline(pipeline))
-}
-
-/**
- * Counts the instructions of a side, then its system calls, with another tool.
- * @param {Rig} rig
- * @param {{ name: SideName, requests: number, hasHandshakes: boolean, signal: AbortSignal }} options requests: to
- *   count; hasHandshakes: new mTLS connections are counted, too
- * @returns {Promise<import('../lab/comparison.js').Costs[]>} of each sidecar of each link
- */
-async function countSide({ arms, testbeds, profiler, strace, folder: labFolder, nextStart }, { name, ...options }) {
-  const counts = []
-  for (const arm of arms[name]) {
-    const createCountOptions = () => {
-      const start = nextStart()
-      const folder = path.join(labFolder, `${start}-${name}-${arm.link}`)
-      // The requests are counted in two halves, so their number is even.
-      const requests = 2 * Math.ceil(options.requests / 2)
-      return { ...options, requests, testbed: testbeds[name], arm, start, folder }
-    }
-    const counted = await countInstructions({ ...createCountOptions(), valgrind: profiler, callers: CALLERS })
-    const calls = strace ? await countCalls({ ...createCountOptions(), strace }) : []
-    counts.push(
-      ...counted.map(sidecar => ({ ...sidecar, ...calls.find(({ service }) => service === sidecar.service) })),
-    )
-  }
-  return counts
-}
-
-/**
- * Samples both sides under load.
- * @param {Rig} rig
- * @param {AbortSignal} signal
- * @returns {Promise<Sides & { notes: string[] }>} notes: the numbers of samples, and what is missing in them
- */
-async function sampleSides({ arms, testbeds, profiler: perf, nextStart }, signal) {
-  /** @type {Sides} */
-  const sides = { old: [], new: [] }
-  let hasKernel = true
-  for (const [i, { link }] of arms.new.entries()) {
-    const samples = []
-    for (const [turn, name] of TURNS.entries()) {
-      const arm = arms[name][i]
-      const trial = { id: `${turn}-${name}-${link}`, kind: 'capacity', round: 1, arm, repeats: null, searchOf: null }
-      const sampled = await sampleTrial({ testbed: testbeds[name], trial, start: nextStart(), perf, signal })
-      samples.push({ name, ...sampled })
-    }
-    hasKernel &&= samples.every(sample => sample.hasKernel)
-    for (const name of /** @type {const} */ (['old', 'new'])) {
-      const sideSamples = samples.filter(sample => sample.name === name)
-      for (const service of Object.keys(sideSamples[0].profiles)) {
-        const windows = sideSamples.map(({ record, profiles }) => ({
-          profile: profiles[service],
-          nanos: 1000 * (computeCpuPerRequestMicros(record, listSidecars(record, service)) ?? Number.NaN),
-        }))
-        sides[name].push(joinWindows({ link, service }, windows))
-      }
-    }
-  }
-  const counts = sides.new.map(({ link, service, samples }) => {
-    const old = sides.old.find(costs => costs.link === link && costs.service === service)
-    return `${service} of ${link} ${old?.samples} and ${samples}`
-  })
-  const notes = [
-    `samples of perf, old and new: ${counts.join(', ')}; a function with n of them is uncertain by the root of n`,
-    ...(hasKernel
-      ? []
-      : ['the kernel showed perf no samples of its own: its share is spread over the rest; run as root']),
-  ]
-  return { ...sides, notes }
-}
-
-/**
  * Plans an arm without a CPU limit for each profile and link.
  * @param {object} options
  * @param {Record<string, LoadGenerator>} options.loads
@@ -436,11 +340,11 @@ async function sampleSides({ arms, testbeds, profiler: perf, nextStart }, signal
  * @param {string} [options.features]
  * @param {Site} options.site
  * @param {Tool} options.pipy
- * @param {Side['profile'][]} options.profiles
- * @param {boolean} options.isRedirected
+ * @param {Side['profile'][]} options.profiles null: the scripts are of no mesh
+ * @param {boolean} options.isRedirected rules redirect connections, as the scripts of a mesh need
  * @param {boolean} options.hasNamespaces
  * @param {boolean} options.isPlaintext
- * @param {boolean} options.hasCertificate
+ * @param {boolean} options.hasCertificate the load speaks TLS to the sidecars
  * @returns {ReturnType<typeof planRun>}
  * @throws {UsageError} if an arm cannot be measured
  */
@@ -449,6 +353,7 @@ function planLab({ loads, planes, link, payload, requestAxes = {}, features, sit
   const names = new Set(profiles.map(profile => (profile === null ? 'pipy' : `pipy:${profile}`)))
   const axes = `{ plane: ${JSON.stringify([...names])}, link: [${link.join(', ')}], cpuLimitCores: [1] }`
   const experiment = `name: lab\nquestion: What does a change cost?\naxes: ${axes}\nprofiles: { smoke: ${JSON.stringify(SAMPLED)} }\n`
+  const plainInterception = hasNamespaces ? ['none'] : undefined
   const planned = planRun({
     loads,
     planes,
@@ -466,7 +371,7 @@ function planLab({ loads, planes, link, payload, requestAxes = {}, features, sit
         ...Object.fromEntries(Object.entries(requestAxes).map(([axis, value]) => [axis, [value]])),
         features: features === undefined ? undefined : [features],
         workers: [1],
-        interception: isRedirected ? ['redirect'] : hasNamespaces ? ['none'] : undefined,
+        interception: isRedirected ? ['redirect'] : plainInterception,
         tls: isPlaintext ? ['plaintext'] : undefined,
       },
       ...(hasNamespaces && { hasNamespaces }),
@@ -481,14 +386,14 @@ function planLab({ loads, planes, link, payload, requestAxes = {}, features, sit
 
 /**
  * Finds the Pipy of each side: the named programs, else the kit's. One program runs both sides.
- * @param {string[]} paths of at most two programs
+ * @param {string[]} paths of at most two programs: the old side's first
  * @returns {Promise<Record<SideName, Tool>>}
  * @throws {UsageError} for more than two paths; {MissingPlaneError} if a program is missing
  */
 async function findPipys(paths) {
   if (paths.length > 2)
     throw new UsageError(`--pipy was given ${paths.length} times: give it twice, to compare two versions`)
-  const environments = paths.length === 0 ? [process.env] : paths.map(named => ({ ...process.env, PIPY: named }))
+  const environments = paths.length === 0 ? [process.env] : paths.map(program => ({ ...process.env, PIPY: program }))
   const [old, next] = await Promise.all(
     environments.map(async environment => {
       const pipy = await findTool(pipyTool, { environment, ...(paths.length > 0 && { option: '--pipy' }) })
@@ -502,13 +407,13 @@ async function findPipys(paths) {
 /**
  * Finds a tool that the lab needs.
  * @param {ToolSpec} spec
- * @param {string} lack what is impossible without it, for the error
- * @param {Site['findTool']} [look] finds it; by default findTool
+ * @param {string} lack the beginning of the error: a sentence on what is impossible without it
+ * @param {Site['findTool']} [find] finds it; by default findTool
  * @returns {Promise<Tool>}
  * @throws {BenchError} if it is missing
  */
-async function findLabTool(spec, lack, look = spec => findTool(spec)) {
-  const tool = await look(spec)
+async function findLabTool(spec, lack, find = spec => findTool(spec)) {
+  const tool = await find(spec)
   if ('missing' in tool) throw new BenchError(`${lack}: ${tool.missing}`)
   return tool
 }

@@ -1,5 +1,5 @@
 import { BenchError, UsageError } from '../lib/errors.js'
-import { assertVersion, summariseRequest } from '../model/pipeline.js'
+import { assertPipelineVersion, summariseRequest } from '../model/pipeline.js'
 import { hasFixedPorts, hasServerTls, hasUpstreamTls, isEchoed, isPayloadPosted } from '../model/pipeline-traffic.js'
 import { DEFAULT_GENERATOR, findSidecarTool } from '../model/tools.js'
 import { assertConstraints } from '../request/constraint.js'
@@ -8,7 +8,7 @@ import { readPipeline } from '../tools/read-pipeline.js'
 import { findToolSpec } from './programs.js'
 
 /**
- * Axes, requests and network namespaces that a run of users' own pipelines (pipeline.yaml) needs beside their names.
+ * Users' own pipelines (pipeline.yaml): reads them, and checks and completes a run by what they need.
  * @import { Arm, LoadGenerator, PlaneChoice, Tool } from '../model/types.ts'
  * @import { Overrides } from '../request/question.js'
  * @import { Pipeline } from '../model/pipeline.js'
@@ -19,22 +19,25 @@ import { findToolSpec } from './programs.js'
  * Reads the pipeline.yaml of each choice that has one.
  * @param {Planes} planes
  * @param {PlaneChoice[]} chosen the choices of planes
- * @returns {Pipelines} by variant; empty: no choice has one
- * @throws {UsageError} if the plane of a choice runs no pipelines, or the pipeline of `proxy` names no program
+ * @returns {Pipelines} by variant; {}: no choice has one
+ * @throws {UsageError} if a pipeline.yaml or its scripts are not valid, the plane of a choice runs no pipelines, or the pipeline of
+ *   `proxy` names no program
  */
-export function findPipelines(planes, chosen) {
-  const withPipelines = chosen.flatMap(({ plane, variant }) => {
+export function readPipelines(planes, chosen) {
+  /** @type {Pipelines} */
+  const pipelines = {}
+  for (const { plane, variant } of chosen) {
     const pipeline = variant === null ? null : readPipeline(variant)
-    if (variant === null || pipeline === null) return []
+    if (variant === null || pipeline === null) continue
     if (planes[plane]?.pipelines === undefined)
       throw new UsageError(
         `--planes ${plane}=${variant}: the kit writes the configuration of ${plane}: run your own with proxy=${variant}`,
       )
     if (planes[plane].pipelines === 'only' && pipeline.program === null)
       throw new UsageError(`${pipeline.file}: program: it is missing: name the program that it starts, such as envoy`)
-    return [/** @type {const} */ ([variant, pipeline])]
-  })
-  return Object.fromEntries(withPipelines)
+    pipelines[variant] = pipeline
+  }
+  return pipelines
 }
 
 /**
@@ -44,20 +47,20 @@ export function findPipelines(planes, chosen) {
  *   of planes; tools: the programs that were found
  * @throws {UsageError} if a program has another version
  */
-export function assertVersions(planes, { chosen, pipelines, tools }) {
+export function assertPipelineVersions(planes, { chosen, pipelines, tools }) {
   for (const choice of chosen) {
     const pipeline = choice.variant === null ? undefined : pipelines[choice.variant]
     const tool = pipeline && findSidecarTool(tools, { tool: findToolSpec(planes, choice), variant: choice.variant })
-    if (tool) assertVersion(pipeline, tool)
+    if (tool) assertPipelineVersion(pipeline, tool)
   }
 }
 
 /**
- * Overrides the link, the TLS and the namespaces by those that the pipelines need.
+ * Overrides the link, TLS, requests and namespaces by those that the pipelines need.
  * @param {Overrides} overrides
  * @param {{ pipelines: Pipelines, load: LoadGenerator }} options
  * @returns {Overrides} without pipelines, the same object
- * @throws {import('../lib/errors.js').UsageError} for an option that a pipeline excludes
+ * @throws {UsageError} for an option that a pipeline excludes, or pipelines that speak TLS on different sides
  */
 export function overrideForPipelines(overrides, { pipelines, load }) {
   const documents = Object.values(pipelines)
@@ -76,12 +79,11 @@ export function overrideForPipelines(overrides, { pipelines, load }) {
   assertOneScheme(documents)
   const hasNamespaces = documents.some(hasFixedPorts)
   const interception = axes.interception ?? ['none']
+  const otherRequests = Object.entries(pipelines).filter(([, pipeline]) => !isEchoed(pipeline))
   return {
     ...overrides,
     pipelineRequests: Object.fromEntries(
-      Object.entries(pipelines)
-        .filter(([, pipeline]) => !isEchoed(pipeline))
-        .map(([variant, pipeline]) => [variant, bytes => summariseRequest(pipeline, bytes)]),
+      otherRequests.map(([variant, pipeline]) => [variant, bytes => summariseRequest(pipeline, bytes)]),
     ),
     axes: { ...axes, link: [LINK], tls: chooseTls(documents, axes.tls), ...(hasNamespaces && { interception }) },
     ...(documents.some(hasServerTls) && { hasCertificate: true }),
@@ -93,7 +95,7 @@ export function overrideForPipelines(overrides, { pipelines, load }) {
  * Chooses the values of the TLS axis.
  * @param {Pipeline[]} pipelines
  * @param {string[]} [keyTypes] the values of --tls; ecdsa-p256 by default
- * @returns {string[]} key types; plaintext alone: no pipeline speaks TLS
+ * @returns {string[]} `plaintext` alone, if no pipeline speaks TLS
  */
 export function chooseTls(pipelines, keyTypes = ['ecdsa-p256']) {
   return pipelines.some(pipeline => hasServerTls(pipeline) || hasUpstreamTls(pipeline)) ? keyTypes : ['plaintext']
@@ -101,17 +103,17 @@ export function chooseTls(pipelines, keyTypes = ['ecdsa-p256']) {
 
 /**
  * Asserts that all pipelines of a run speak TLS on the same sides: listen, upstream, both or none.
- * @param {Pipeline[]} pipelines
- * @throws {UsageError} if two pipelines differ
+ * @param {Pipeline[]} pipelines may be []
+ * @throws {UsageError} if one differs from the first
  */
 export function assertOneScheme([first, ...others]) {
-  for (const hasTls of [hasServerTls, hasUpstreamTls]) {
-    const other = others.find(pipeline => hasTls(pipeline) !== hasTls(first))
-    if (!other) continue
-    const side = hasTls === hasServerTls ? 'listen' : 'upstream'
-    throw new UsageError(
-      `${other.file}: ${side}: ${other.document[side]?.scheme ?? 'http'}, and ${first.file} has ${first.document[side]?.scheme ?? 'http'}: what TLS costs would be taken for the cost of the scripts: give both the same scheme`,
-    )
+  for (const side of /** @type {const} */ (['listen', 'upstream'])) {
+    const readScheme = (/** @type {Pipeline} */ { document }) => document[side]?.scheme ?? 'http'
+    const other = others.find(pipeline => readScheme(pipeline) !== readScheme(first))
+    if (other)
+      throw new UsageError(
+        `${other.file}: ${side}: ${readScheme(other)}, and ${first.file} has ${readScheme(first)}: what TLS costs would be taken for the cost of the scripts: give both the same scheme`,
+      )
   }
 }
 
@@ -119,7 +121,7 @@ export function assertOneScheme([first, ...others]) {
  * Asserts that pipelines can do everything in which arms differ: else one process under several names would be
  * compared with itself.
  * @param {Arm[]} arms
- * @param {{ pipelines: Pipelines, experiment: string }} options
+ * @param {{ pipelines: Pipelines, experiment: string }} options experiment: its name
  * @throws {UsageError} for an arm that a pipeline cannot serve, or if arms of a pipeline differ in their workers, or
  *   in a payload that it does not post
  */
@@ -144,14 +146,14 @@ export function assertPipelineArms(arms, { pipelines, experiment }) {
 /**
  * Creates the error that scripts with fixed ports need network namespaces.
  * @param {Pipelines | undefined} pipelines
- * @param {Error} error why there are no namespaces
- * @returns {Error} without such scripts, the error itself
+ * @param {Error} error of the check for namespaces
+ * @returns {Error} `error` itself, if no scripts fix a port
  */
 export function createNamespacesError(pipelines, error) {
-  const fixed = Object.values(pipelines ?? {}).find(hasFixedPorts)
-  if (!fixed) return error
+  const pipeline = Object.values(pipelines ?? {}).find(hasFixedPorts)
+  if (!pipeline) return error
   return new BenchError(
-    `${fixed.file}: its scripts fix a port, so each start needs a network namespace: ${error.message}; or leave out the port, and write {{listen.port}} and {{upstream.port}} by replace, files, arguments or environment`,
+    `${pipeline.file}: its scripts fix a port, so each start needs a network namespace: ${error.message}; or leave out the port, and write {{listen.port}} and {{upstream.port}} by replace, files, arguments or environment`,
     { cause: error },
   )
 }

@@ -1,7 +1,8 @@
 import { InvalidArgumentError, Option } from 'commander'
-import { readMilliseconds } from '../lib/units.js'
+import { callSafely } from '../lib/call-safely.js'
+import { parseMilliseconds } from '../lib/units.js'
 
-/** The options of `size --from-prometheus`. The code behind them is imported only if they are used. */
+/** Defines the options of `size --from-prometheus`. The code that uses them is imported only if one is set. */
 /**
  * @import { Command } from 'commander'
  * @import { ProductionOptions } from '../verbs/size-production.js'
@@ -9,26 +10,21 @@ import { readMilliseconds } from '../lib/units.js'
 
 /** @typedef {Partial<ProductionOptions>} ProductionWords the options that the user set */
 
-/** The formats that `renderProduction` renders. */
+/** `renderProduction` renders these formats. */
 export const PRODUCTION_FORMATS = ['json', 'csv', 'yaml']
 
-/** The names of sidecars in pods: Istio, Linkerd, FSM and osm-edge. */
+/** Sidecars have these names in the pods of Istio, of Linkerd, and of FSM and osm-edge. */
 const CONTAINERS = ['istio-proxy', 'linkerd-proxy', 'sidecar']
 const RANGE = '7d'
-const SECONDS = /** @type {Record<string, number>} */ ({ m: 60, h: 3600, d: 86_400, w: 604_800 })
-const SECONDS_LEAST = 600
-const SECONDS_MOST = 90 * 86_400
+const UNIT_SECONDS = /** @type {Record<string, number>} */ ({ m: 60, h: 3600, d: 86_400, w: 604_800 })
+const RANGE_SECONDS_LEAST = 600
+const RANGE_SECONDS_MOST = 90 * 86_400
 const QUERY_TIMEOUT_MS = 60_000
-/** Names of namespaces and containers in Kubernetes (RFC 1123 labels). None has a dot, which PromQL would read as any character. */
+/** Namespaces and containers have RFC 1123 labels as names. None has a dot, which PromQL would read as any character. */
 const NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
 
 /** Adds the options of `size --from-prometheus`. @param {Command} command @returns {Command} the same command */
 export function addProductionOptions(command) {
-  const createProductionOption = (
-    /** @type {string} */ flags,
-    /** @type {string} */ help,
-    /** @type {(text: string) => unknown} */ read,
-  ) => new Option(flags, `with --from-prometheus: ${help}`).argParser(read)
   return command
     .addOption(
       new Option(
@@ -45,25 +41,28 @@ export function addProductionOptions(command) {
       ),
     )
     .addOption(createProductionOption('--for <time>', `how far back, such as 12h or ${RANGE} (default)`, parseRange))
-    .addOption(
-      createProductionOption(
-        '--plane <name>',
-        'what the load would take with this data plane, by --ratios',
-        text => text,
-      ),
-    )
-    .addOption(
-      createProductionOption('--ratios <results>', 'a run that compared it with the sidecar of today', text => text),
-    )
+    .addOption(createProductionOption('--plane <name>', 'what the load would take with this data plane, by --ratios'))
+    .addOption(createProductionOption('--ratios <results>', 'a run that compared it with the sidecar of today'))
     .addOption(
       createProductionOption('--query-timeout <time>', 'the most that a query may take; default: 60s', parseTimeout),
     )
 }
 
 /**
- * Reads the options, and adds their defaults.
+ * Creates an option whose help says that it needs --from-prometheus.
+ * @param {string} flags
+ * @param {string} help
+ * @param {(text: string) => unknown} [parse] absent: the value is the text
+ * @returns {Option}
+ */
+function createProductionOption(flags, help, parse = text => text) {
+  return new Option(flags, `with --from-prometheus: ${help}`).argParser(parse)
+}
+
+/**
+ * Reads the options of `size --from-prometheus`, and adds their defaults.
  * @param {ProductionWords} options
- * @returns {ProductionOptions | null} null: --from-prometheus is not set
+ * @returns {ProductionOptions | null} namespace: empty if it is not set; null: --from-prometheus is not set
  */
 export function readProductionOptions(options) {
   const { fromPrometheus, namespace = '', container = CONTAINERS, queryTimeout = QUERY_TIMEOUT_MS } = options
@@ -77,12 +76,15 @@ export function readProductionOptions(options) {
  * Parses the value of --from-prometheus.
  * @param {string} text
  * @returns {string} the text
- * @throws {InvalidArgumentError} if it is no HTTP URL
+ * @throws {InvalidArgumentError} if it is no HTTP URL, or its user or password has a `%` that encodes nothing
  */
 function parseUrl(text) {
   const url = URL.canParse(text) ? new URL(text) : null
-  if (url && ['http:', 'https:'].includes(url.protocol)) return text
-  throw new InvalidArgumentError('an address such as http://localhost:9090 is needed')
+  if (!url || !['http:', 'https:'].includes(url.protocol))
+    throw new InvalidArgumentError('an address such as http://localhost:9090 is needed')
+  if (callSafely(() => decodeURIComponent(`${url.username}${url.password}`), null) === null)
+    throw new InvalidArgumentError('a % in its user or password is written as %25')
+  return text
 }
 
 /**
@@ -99,23 +101,23 @@ function parseName(text) {
 }
 
 /**
- * Parses a list of names.
+ * Parses a list of names, divided by commas.
  * @param {string} text
  * @returns {string[]}
- * @throws {InvalidArgumentError} as `parseName`
+ * @throws {InvalidArgumentError} if one is no RFC 1123 label
  */
 const parseNames = text => text.split(',').map(parseName)
 
 /**
- * Parses a range of time, such as 7d.
- * @param {string} text
- * @returns {{ text: string, seconds: number }}
- * @throws {InvalidArgumentError} if it is not from 10 min to 90 days
+ * Parses a range of time, in minutes, hours, days or weeks.
+ * @param {string} text such as 7d
+ * @returns {{ text: string, seconds: number }} text: as the user wrote it
+ * @throws {InvalidArgumentError} if it is no time, or not from 10 min to 90 days
  */
 function parseRange(text) {
   const [, number, unit] = /^(\d+)([mhdw])$/.exec(text) ?? []
-  const seconds = Number(number) * SECONDS[unit]
-  if (seconds >= SECONDS_LEAST && seconds <= SECONDS_MOST) return { text, seconds }
+  const seconds = Number(number) * UNIT_SECONDS[unit]
+  if (seconds >= RANGE_SECONDS_LEAST && seconds <= RANGE_SECONDS_MOST) return { text, seconds }
   throw new InvalidArgumentError('a time such as 12h or 7d is needed, from 10m to 90d')
 }
 
@@ -126,7 +128,7 @@ function parseRange(text) {
  * @throws {InvalidArgumentError} if it is no time
  */
 function parseTimeout(text) {
-  const ms = readMilliseconds(text)
+  const ms = parseMilliseconds(text)
   if (ms !== null) return ms
   throw new InvalidArgumentError('a time such as 60s is needed')
 }

@@ -6,13 +6,13 @@ import { loadGenerators } from '../loads/registry.js'
 import { createVariantKey } from '../model/tools.js'
 import { findScriptFolder } from '../run/scripts.js'
 import { findControl } from '../services/control.js'
-import { findDeployedProfile, renderProfileName } from '../services/specs.js'
+import { findDeployedProfile, renderProfileName } from '../services/profiles.js'
 import { findScripts } from '../tools/find-scripts.js'
 import { iptablesTool } from '../tools/iptables.js'
 import { nodeTool } from '../tools/node.js'
 
 /**
- * The programs of a run: which it needs, and where they are.
+ * Finds the programs of a run.
  * @import { Arm, DataPlane, LoadGenerator, Plan, PlaneChoice, Site, Tool, ToolSpec } from '../model/types.ts'
  * @import { Context } from '../verbs/program.js'
  * @import { Pipeline } from '../model/pipeline.js'
@@ -30,7 +30,7 @@ import { nodeTool } from '../tools/node.js'
  */
 
 /**
- * Lists the programs of all planes and generators, and Node. Planes that only run pipelines are left out.
+ * Loads the specs of the programs of all planes and generators, and of Node. Planes that only run pipelines are left out.
  * @returns {Promise<ToolSpec[]>}
  */
 export async function loadToolSpecs() {
@@ -42,17 +42,15 @@ export async function loadToolSpecs() {
   ]
 }
 
-/** Lists the programs of control planes, each once. @returns {Promise<ToolSpec[]>} */
+/** Loads the specs of the programs of control planes, each once. @returns {Promise<ToolSpec[]>} */
 export async function loadControlToolSpecs() {
-  return [
-    ...new Set(
-      Object.values(await loadPlanes()).flatMap(({ controls = [] }) => controls.flatMap(({ tool }) => tool ?? [])),
-    ),
-  ]
+  const planes = Object.values(await loadPlanes())
+  const specs = planes.flatMap(({ controls = [] }) => controls.flatMap(({ tool }) => tool ?? []))
+  return [...new Set(specs)]
 }
 
 /**
- * Asserts that --image names only tools of the kit. The images themselves are not looked at.
+ * Asserts that --image names only tools of the kit. The images themselves are not checked.
  * @param {Record<string, string>} images by the name of the tool
  * @throws {UsageError} for an unknown tool
  */
@@ -70,17 +68,14 @@ export async function assertImageTools(images) {
  * @param {Planes} options.planes
  * @param {PlaneChoice[]} options.chosen the choices of planes
  * @param {Pipelines} [options.pipelines] none by default
- * @param {boolean} options.isPlaneRequired --planes names them: a missing program is an error; else its plane is left
- *   out
+ * @param {boolean} options.isPlaneRequired --planes names them: a missing program is an error; else its plane is left out
  * @param {Arm[]} options.arms
  * @param {Site['findTool']} options.findTool
  * @returns {Promise<ProgramSearch>}
- * @throws {MissingPlaneError} if a plane of --planes has no program; {BrokenToolError} if the program of no named
- *   plane runs; {BenchError} if there is no generator
+ * @throws {MissingPlaneError} if a plane of --planes has no program, or a choice or its pipeline names one that is missing;
+ *   {BrokenToolError} if a named program does not run, or that of no plane of --planes does; {BenchError} if there is no generator
  */
 export async function findPrograms({ load, planes, chosen, pipelines = {}, isPlaneRequired, arms, findTool }) {
-  /** @type {ProgramSearch} */
-  const { tools, missing, scripts, lacks } = { tools: {}, missing: [], scripts: {}, lacks: {} }
   const hasNamedProgram = (/** @type {PlaneChoice} */ choice) =>
     hasProgram(choice) || findVariantPipeline(pipelines, choice)?.program != null
   const neededPlanes = Object.values(planes).filter(({ name }) =>
@@ -88,69 +83,130 @@ export async function findPrograms({ load, planes, chosen, pipelines = {}, isPla
   )
   const [generator, ...searches] = await Promise.all([
     findTool(load.tool),
-    ...neededPlanes.map(async ({ name, tool }) => ({
-      name,
-      result: tool && (await findRunnableProgram(tool, findTool)),
+    ...neededPlanes.map(async plane => ({
+      plane,
+      result: plane.tool && (await findRunnableProgram(plane.tool, findTool)),
     })),
   ])
+  const isAnyNamed = chosen.some(hasNamedProgram)
+  const { tools: planeTools, missing } = collectPlaneTools(searches, { isPlaneRequired, isAnyNamed })
+  const namedTools = await findNamedPrograms({ planes, chosen, pipelines, findTool })
+  if ('missing' in generator) throw new BenchError(`no load can be made: ${generator.missing}`)
+  const isMeasured = (/** @type {{ plane: string }} */ { plane }) => !missing.some(other => other.plane === plane)
+  const controls = await findControlPrograms(planes, { arms: arms.filter(isMeasured), findTool })
+  const { scripts, lacks } = findProfileScripts(planes, chosen)
+  const runtimes = await findRuntimes(planes, { chosen: chosen.filter(isMeasured), findTool })
+  return {
+    tools: { ...planeTools, ...namedTools, [generator.name]: generator, ...controls.tools, ...runtimes.tools },
+    missing,
+    scripts,
+    lacks: { ...controls.lacks, ...lacks, ...runtimes.lacks },
+  }
+}
+
+/**
+ * Divides the searches for the programs of planes into tools and missing planes.
+ * @param {{ plane: DataPlane, result: Awaited<ReturnType<typeof findRunnableProgram>> | null }[]} searches result: null: the plane
+ *   needs no program
+ * @param {{ isPlaneRequired: boolean, isAnyNamed: boolean }} options isAnyNamed: a choice or its pipeline names a program
+ * @returns {Pick<ProgramSearch, 'tools' | 'missing'>}
+ * @throws {MissingPlaneError} for a missing program of a required plane; {BrokenToolError} if a required one does not run, and no
+ *   other can be measured
+ */
+function collectPlaneTools(searches, { isPlaneRequired, isAnyNamed }) {
+  /** @type {Pick<ProgramSearch, 'tools' | 'missing'>} */
+  const { tools, missing } = { tools: {}, missing: [] }
   const broken = searches.flatMap(({ result }) => (result && 'broken' in result ? [result.broken] : []))
-  const hasUsable = searches.some(({ result }) => result && !('broken' in result || 'missing' in result))
+  const isAnyUsable = searches.some(({ result }) => result && !('broken' in result || 'missing' in result))
+  const isOtherMeasurable = isAnyUsable || isAnyNamed
   // If another plane can be measured, a program that does not run is only left out.
-  if (isPlaneRequired && broken.length > 0 && !hasUsable && !chosen.some(hasNamedProgram)) throw broken[0]
-  for (const { name, result } of searches) {
+  if (isPlaneRequired && broken.length > 0 && !isOtherMeasurable) throw broken[0]
+  for (const { plane, result } of searches) {
     if (result === null) continue
-    const advice = planes[name].tool?.ifMissing?.advice
-    if ('broken' in result) missing.push({ plane: name, reason: result.broken.message })
+    const advice = plane.tool?.ifMissing?.advice
+    if ('broken' in result) missing.push({ plane: plane.name, reason: result.broken.message })
     else if (!('missing' in result)) tools[result.name] = result
-    else if (!isPlaneRequired) missing.push({ plane: name, reason: result.missing })
+    else if (!isPlaneRequired) missing.push({ plane: plane.name, reason: result.missing })
     else
       throw new MissingPlaneError(
-        `the plane ${name} cannot be measured: ${[result.missing, advice].filter(Boolean).join('; ')}`,
+        `the plane ${plane.name} cannot be measured: ${[result.missing, advice].filter(Boolean).join('; ')}`,
       )
   }
-  for (const choice of chosen.filter(hasProgram)) {
-    const spec = findToolSpec(planes, choice)
-    const tool = await findTool(spec)
-    if ('missing' in tool) throw new MissingPlaneError(`--planes ${choice.plane}=${choice.variant}: ${tool.missing}`)
-    tools[createVariantKey({ tool: spec, variant: choice.variant })] = tool
-  }
+  return { tools, missing }
+}
+
+/**
+ * Finds the programs that choices name, then those that their pipelines name.
+ * @param {{ planes: Planes, chosen: PlaneChoice[], pipelines: Pipelines, findTool: Site['findTool'] }} options
+ * @returns {Promise<Record<string, Tool>>} by `createVariantKey`
+ * @throws {MissingPlaneError} if one is missing
+ */
+async function findNamedPrograms({ planes, chosen, pipelines, findTool }) {
+  const searches = chosen.filter(hasProgram).map(choice => ({ choice, spec: findToolSpec(planes, choice) }))
   for (const choice of chosen) {
-    const program = await findProgram(planes, findVariantPipeline(pipelines, choice), choice)
-    if (program === null) continue
-    const tool = await findTool(program)
+    const spec = await findPipelineToolSpec(planes, findVariantPipeline(pipelines, choice), choice)
+    if (spec !== null) searches.push({ choice, spec })
+  }
+  /** @type {Record<string, Tool>} */
+  const tools = {}
+  for (const { choice, spec } of searches) {
+    const tool = await findTool(spec)
     if ('missing' in tool) throw new MissingPlaneError(`--planes ${choice.plane}=${choice.variant}: ${tool.missing}`)
     tools[createVariantKey({ tool: findToolSpec(planes, choice), variant: choice.variant })] = tool
   }
-  if ('missing' in generator) throw new BenchError(`no load can be made: ${generator.missing}`)
-  tools[generator.name] = generator
-  const controlled = arms.filter(arm => arm.control !== undefined && !missing.some(({ plane }) => plane === arm.plane))
-  for (const spec of new Set(controlled.flatMap(arm => findControl(planes[arm.plane], arm)?.tool ?? []))) {
+  return tools
+}
+
+/**
+ * Finds the programs of the control planes that arms name.
+ * @param {Planes} planes
+ * @param {{ arms: Arm[], findTool: Site['findTool'] }} options
+ * @returns {Promise<Pick<ProgramSearch, 'tools' | 'lacks'>>} both by the name of the program
+ */
+async function findControlPrograms(planes, { arms, findTool }) {
+  const controlled = arms.filter(({ control }) => control !== undefined)
+  const specs = new Set(controlled.flatMap(arm => findControl(planes[arm.plane], arm)?.tool ?? []))
+  /** @type {Pick<ProgramSearch, 'tools' | 'lacks'>} */
+  const { tools, lacks } = { tools: {}, lacks: {} }
+  for (const spec of specs) {
     const tool = await findTool(spec)
     if ('missing' in tool) lacks[spec.name] = tool.missing
     else tools[spec.name] = tool
   }
-  findVariantScripts(planes, chosen, { scripts, lacks })
+  return { tools, lacks }
+}
+
+/**
+ * Finds the programs that deployed profiles run beside those of their planes.
+ * @param {Planes} planes
+ * @param {{ chosen: PlaneChoice[], findTool: Site['findTool'] }} options
+ * @returns {Promise<Pick<ProgramSearch, 'tools' | 'lacks'>>} tools: by their names; lacks: by `renderProfileName`
+ */
+async function findRuntimes(planes, { chosen, findTool }) {
+  /** @type {Pick<ProgramSearch, 'tools' | 'lacks'>} */
+  const { tools, lacks } = { tools: {}, lacks: {} }
   for (const choice of chosen) {
     const spec = findDeployedProfile(planes, choice)?.runtime
-    if (spec === undefined || missing.some(({ plane }) => plane === choice.plane)) continue
+    if (spec === undefined) continue
     const tool = await findTool(spec)
     if ('missing' in tool)
       lacks[renderProfileName(choice)] = `it needs ${spec.name} ${spec.wanted} beside it: ${tool.missing}`
     else tools[spec.name] = tool
   }
-  return { tools, missing, scripts, lacks }
+  return { tools, lacks }
 }
 
 /**
  * Finds the program of a plane, and catches the error if it does not run.
- * @param {ToolSpec} tool the spec of the program
+ * @param {ToolSpec} spec
  * @param {Site['findTool']} findTool
- * @returns {Promise<Awaited<ReturnType<Site['findTool']>> | { broken: BrokenToolError }>} the program; missing: why
- *   it is missing; broken: why it does not run
+ * @returns {Promise<Awaited<ReturnType<Site['findTool']>> | { broken: BrokenToolError }>} missing: the reason why there is none;
+ *   broken: the error of one that does not run
+ * @throws any other error of `findTool`
  */
-async function findRunnableProgram(tool, findTool) {
+async function findRunnableProgram(spec, findTool) {
   try {
-    return await findTool(tool)
+    return await findTool(spec)
   } catch (error) {
     if (!(error instanceof BrokenToolError)) throw error
     return { broken: error }
@@ -164,14 +220,14 @@ async function findRunnableProgram(tool, findTool) {
  * @param {PlaneChoice} options.choice
  * @param {{ pipyScripts: string }} options.folders pipyScripts: the folder of the kit's scripts
  * @param {Site['findTool']} options.findTool
- * @returns {Promise<{ tool: Tool, scripts: string }>} scripts: their folder
- * @throws {MissingPlaneError} if either is missing
+ * @returns {Promise<{ tool: Tool, scripts: string }>} scripts: their folder, the kit's also for planes that run no scripts
+ * @throws {MissingPlaneError} if either is missing; {BrokenToolError} if the program does not run
  */
 export async function findPlane({ planes, choice, folders, findTool }) {
   const spec = findToolSpec(planes, choice)
   const tool = await findTool(spec)
   if ('missing' in tool) throw new MissingPlaneError(tool.missing)
-  const { scripts, lacks } = findVariantScripts(planes, [choice])
+  const { scripts, lacks } = findProfileScripts(planes, [choice])
   for (const missing of Object.values(lacks)) throw new MissingPlaneError(missing)
   const toolName = hasProgram(choice) ? createVariantKey({ tool: spec, variant: choice.variant }) : spec.name
   const programs = { planes, tools: { [toolName]: tool }, scripts }
@@ -191,13 +247,13 @@ function findVariantPipeline(pipelines, { variant }) {
 }
 
 /**
- * Finds the spec of the program that a pipeline names.
+ * Finds the spec of the program that a pipeline names: that of a plane of this name, else the plane's with the pipeline's program.
  * @param {Planes} planes
  * @param {Pipeline | undefined} pipeline
  * @param {PlaneChoice} choice
- * @returns {Promise<ToolSpec | null>} null: it names none
+ * @returns {Promise<ToolSpec | null>} null: there is no pipeline, or it names none
  */
-async function findProgram(planes, pipeline, { plane }) {
+async function findPipelineToolSpec(planes, pipeline, { plane }) {
   if (!pipeline?.program) return null
   const { program, document } = pipeline
   const known = (await loadPlanes([program]))[program]
@@ -205,7 +261,7 @@ async function findProgram(planes, pipeline, { plane }) {
   const spec = /** @type {ToolSpec} */ (planes[plane].tool)
   if (planes[plane].pipelines !== 'only') return { ...spec, path: program }
   const programSpec = { ...spec, name: path.basename(program), versionArgv: document.versionArguments }
-  // A program that the kit does not know is looked for in PATH, and never fetched.
+  // A program that the kit does not know is searched in PATH, and never fetched.
   return program.includes('/') ? { ...programSpec, path: program } : { ...programSpec, package: program }
 }
 
@@ -218,9 +274,9 @@ function hasProgram({ variant }) {
 }
 
 /**
- * Creates the spec of a plane's program; a choice that names a program sets the path.
+ * Finds the spec of the program of a choice: its plane's, with the path that the choice names, if it names one.
  * @param {Planes} planes
- * @param {PlaneChoice} choice
+ * @param {PlaneChoice} choice of a plane that has a program
  * @returns {ToolSpec}
  */
 export function findToolSpec(planes, choice) {
@@ -229,34 +285,35 @@ export function findToolSpec(planes, choice) {
 }
 
 /**
- * Finds the scripts that profiles run, or the reasons why they are missing. Profiles without scripts are left out.
+ * Finds the folders of the scripts that profiles run, or the reasons why they are missing. Profiles without scripts are left out.
  * @param {Planes} planes
  * @param {PlaneChoice[]} chosen
- * @param {Pick<ProgramSearch, 'scripts' | 'lacks'>} [into] is changed; a new object by default
- * @returns {Pick<ProgramSearch, 'scripts' | 'lacks'>} `into`
+ * @returns {Pick<ProgramSearch, 'scripts' | 'lacks'>} both by `renderProfileName`
  */
-function findVariantScripts(planes, chosen, into = { scripts: {}, lacks: {} }) {
+function findProfileScripts(planes, chosen) {
+  /** @type {Pick<ProgramSearch, 'scripts' | 'lacks'>} */
+  const { scripts, lacks } = { scripts: {}, lacks: {} }
   for (const choice of chosen) {
     const spec = findDeployedProfile(planes, choice)?.scripts
-    const scripts = spec && findScripts(spec)
-    if (scripts && 'missing' in scripts) into.lacks[renderProfileName(choice)] = scripts.missing
-    else if (scripts) into.scripts[renderProfileName(choice)] = scripts.folder
+    const search = spec && findScripts(spec)
+    if (search && 'missing' in search) lacks[renderProfileName(choice)] = search.missing
+    else if (search) scripts[renderProfileName(choice)] = search.folder
   }
-  return into
+  return { scripts, lacks }
 }
 
 /**
  * Finds the program that serves the applications.
  * @param {object} options
- * @param {'pipy' | 'node' | null} options.app null: Pipy, else Node, and then a line says so
+ * @param {'pipy' | 'node' | null} options.app null: Pipy, or Node if there is no Pipy
  * @param {Record<string, Tool>} options.tools those that were found before
  * @param {Site['findTool']} options.findTool
- * @param {Context['say']} options.say
+ * @param {Context['say']} options.say prints that Node serves for lack of Pipy
  * @returns {Promise<Tool>} Pipy or Node
  * @throws {BenchError} if it is missing
  */
 export async function findAppRuntime({ app, tools, findTool, say }) {
-  const pipy = app === 'node' ? null : (tools.pipy ?? (await findTool(await loadPipyTool())))
+  const pipy = app === 'node' ? null : (tools.pipy ?? (await findTool(await loadPipyToolSpec())))
   if (pipy !== null && !('missing' in pipy)) return pipy
   if (app === 'pipy' && pipy !== null) throw new BenchError(`--app pipy: ${pipy.missing}`)
   if (app === null)
@@ -267,14 +324,16 @@ export async function findAppRuntime({ app, tools, findTool, say }) {
 }
 
 /** Loads the spec of Pipy. @returns {Promise<ToolSpec>} */
-async function loadPipyTool() {
-  return /** @type {ToolSpec} */ ((await loadPlanes(['pipy'])).pipy.tool)
+async function loadPipyToolSpec() {
+  const { pipy } = await loadPlanes(['pipy'])
+  return /** @type {ToolSpec} */ (pipy.tool)
 }
 
 /**
- * Lists the planes that a run cannot measure because their program is missing. Programs without advice are left out.
+ * Lists the planes that a run cannot measure because their program is missing. Planes whose tool has no advice (`ifMissing`) are
+ * left out.
  * @param {Pick<import('../run/execute.js').Preparation, 'plan' | 'programs'>} preparation
- * @returns {{ name: string, lack: string, advice: string }[]} []: none is missing
+ * @returns {{ name: string, lack: string, advice: string }[]} lack: what the run lacks without the plane; []: none is missing
  */
 export function listLackingPlanes({ plan: { notMeasured }, programs: { planes, tools } }) {
   return Object.values(planes).flatMap(({ name, tool }) => {

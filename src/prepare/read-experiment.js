@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import path from 'node:path'
-import { parseBalance } from '../kinds/balance/experiment.js'
+import { parseBalanceExperiment } from '../kinds/balance/experiment.js'
 import { BenchError, UsageError } from '../lib/errors.js'
 import { renderSuggestion } from '../lib/nearest.js'
 import { ROOT } from '../lib/paths.js'
@@ -11,13 +11,14 @@ import { parseTopology } from '../services/topology.js'
 
 const EXPERIMENTS = 'bench/experiments'
 const TOPOLOGIES = 'bench/topologies'
+const YAML_FILE = /\.ya?ml$/
 
 /** Lists the names of the kit's own experiments. @returns {string[]} */
 export function listExperiments() {
-  return listNames(EXPERIMENTS)
+  return listYamlNames(EXPERIMENTS)
 }
 
-/** Advice, if a verb is named as an experiment. @type {Record<string, () => string>} */
+/** Renderers of advice for verbs that are named as experiments. @type {Record<string, () => string>} */
 const VERBS_THAT_MEASURE = {
   size: () => `${renderCommand('size', '--rate 500 --p99 20ms --dry-run')} prints what it would run`,
   lab: () => `${renderCommand('lab', './my-scripts')} counts within seconds, and has no plan`,
@@ -28,7 +29,7 @@ const VERBS_THAT_MEASURE = {
  * Reads an experiment that measures.
  * @param {string} name of an experiment of the kit, or the path of a file
  * @returns {import('../request/experiment.js').Experiment}
- * @throws {UsageError} if there is none, it does not fit the schema, or it is computed
+ * @throws {UsageError} as `readAnyExperiment`, and if it is computed
  */
 export function readExperiment(name) {
   const experiment = readAnyExperiment(name)
@@ -39,48 +40,50 @@ export function readExperiment(name) {
 /**
  * Reads an experiment of any kind.
  * @param {string} name of an experiment of the kit, or the path of a file, which ends in .yaml or .yml
- * @returns {import('../request/experiment.js').Experiment | ReturnType<typeof parseBalance>} with a `kind`: it is
+ * @returns {import('../request/experiment.js').Experiment | ReturnType<typeof parseBalanceExperiment>} with a `kind`: it is
  *   computed
- * @throws {UsageError} if there is none, it does not fit the schema, or the name is that of a verb
+ * @throws {UsageError} if there is none, it cannot be read or does not fit the schema, or the name is that of a verb
  */
 export function readAnyExperiment(name) {
-  const isFile = /\.ya?ml$/.test(name)
+  const isFile = YAML_FILE.test(name)
   const file = isFile ? name : `${EXPERIMENTS}/${name}.yaml`
   if (Object.hasOwn(VERBS_THAT_MEASURE, name))
     throw new UsageError(`"${name}" is a verb, and no experiment: ${VERBS_THAT_MEASURE[name]()}`)
-  const text = readOrSuggest(isFile ? name : path.join(ROOT, file), { name, what: 'experiment', folder: EXPERIMENTS })
-  return /^kind:/m.test(text) ? parseBalance(text, file) : parseExperiment(text, file)
+  const place = isFile ? name : path.join(ROOT, file)
+  const text = readNamedFile(place, { name, noun: 'experiment', folder: EXPERIMENTS })
+  return /^kind:/m.test(text) ? parseBalanceExperiment(text, file) : parseExperiment(text, file)
 }
 
 /**
  * Reads the topology of a link.
  * @param {string} link its name
  * @returns {ReturnType<typeof parseTopology>}
- * @throws {UsageError} if there is none, or it does not fit the schema
+ * @throws {UsageError} if there is none, it cannot be read, or it does not fit the schema
  */
 export function readTopology(link) {
   const file = `${TOPOLOGIES}/${link}.yaml`
-  return parseTopology(readOrSuggest(path.join(ROOT, file), { name: link, what: 'link', folder: TOPOLOGIES }), file)
+  return parseTopology(readNamedFile(path.join(ROOT, file), { name: link, noun: 'link', folder: TOPOLOGIES }), file)
 }
 
 /**
  * Reads a file of the kit or the user.
  * @param {string} file
- * @param {{ name: string, what: string, folder: string }} options name: as the user wrote it; what: the noun for it;
- *   folder: of the known files
+ * @param {{ name: string, noun: 'experiment' | 'link', folder: string }} options name: as the user wrote it; folder: that of the
+ *   kit's files of this kind
  * @returns {string}
- * @throws {UsageError} if it cannot be read; if it does not exist, with the nearest name
+ * @throws {UsageError} if it cannot be read, or is larger than 4 MiB; if it does not exist, with the nearest name of the folder
  */
-function readOrSuggest(file, { name, what, folder }) {
+function readNamedFile(file, { name, noun, folder }) {
   try {
     return readBounded(file)
   } catch (error) {
     if (error instanceof BenchError) throw new UsageError(error.message)
     const { code, message } = /** @type {NodeJS.ErrnoException} */ (error)
-    if (/\.ya?ml$/.test(name) && code !== 'ENOENT') throw new UsageError(`${name} cannot be read: ${message}`)
-    if (what === 'experiment' && name.includes('/') && !/\.ya?ml$/.test(name))
+    const isYaml = YAML_FILE.test(name)
+    if (isYaml && code !== 'ENOENT') throw new UsageError(`${name} cannot be read: ${message}`)
+    if (noun === 'experiment' && name.includes('/') && !isYaml)
       throw new UsageError(`${name} is no experiment: a file of one ends in .yaml`)
-    throw new UsageError(`unknown ${what} "${name}"${renderSuggestion(name, listNames(folder))}`)
+    throw new UsageError(`unknown ${noun} "${name}"${renderSuggestion(name, listYamlNames(folder))}`)
   }
 }
 
@@ -89,4 +92,4 @@ function readOrSuggest(file, { name, what, folder }) {
  * @param {string} folder its path in the kit
  * @returns {string[]}
  */
-const listNames = folder => readdirSync(path.join(ROOT, folder)).map(file => file.replace(/\.yaml$/, ''))
+const listYamlNames = folder => readdirSync(path.join(ROOT, folder)).map(file => file.replace(/\.yaml$/, ''))

@@ -4,7 +4,7 @@ import { EXIT } from '../lib/errors.js'
 import { locateCacheFolder } from '../lib/paths.js'
 import { listArms } from '../model/results.js'
 import { measurePreparation } from './measure.js'
-import { announceLacks, announceRun, prepareRun } from './preparation.js'
+import { announceLacks, announceRun, assertMaxMinutes, prepareRun } from './prepare-run.js'
 import { withSite } from './site.js'
 import { assertKnownPlanes } from './supported.js'
 
@@ -14,7 +14,7 @@ import { assertKnownPlanes } from './supported.js'
  * @import { Context } from '../verbs/program.js'
  */
 /**
- * A run of a verb.
+ * An experiment to run, with the functions by which a verb reports it.
  * @typedef {object} ExperimentRun
  * @property {import('../request/experiment.js').Experiment} experiment
  * @property {import('./options.js').RunOptions} options
@@ -26,64 +26,96 @@ import { assertKnownPlanes } from './supported.js'
  * @property {(folder: string, context: Context) => void} announceResults prints where the results are
  */
 
+/** @typedef {{ summary: Summary, folder: string }} MeasuredRun */
+
 /**
  * Runs an experiment: opens a site and the views, measures, reports, and closes both, even after an error.
- * @param {ExperimentRun} options
+ * @param {ExperimentRun} run
  * @param {Context} context
  * @returns {Promise<void>} resolves when the site and the views are closed
  * @throws any error of the run; the signal's reason if it is interrupted
  */
-export async function runExperiment({ experiment, options, interrupted, ...hooks }, context) {
-  const { planes = [], threshold: thresholds, retain, out = null, recheck: isRechecked } = options
+export async function runExperiment(run, context) {
+  const { planes = [] } = run.options
   // A wrong name is refused before the machine is examined.
   assertKnownPlanes(await loadPlanes(planes.map(({ plane }) => plane)), planes)
-  return withSite(options, context, async (site, keep) => {
-    const watchers = await context.watch(options)
-    let isReported = true
-    /** @type {{ summary: Summary, folder: string } | null} */
-    let documented = null
+  return withSite(run.options, context, async (site, keep) => {
+    const watchers = await context.watch(run.options)
     try {
-      const preparation = await prepareRun({ experiment, options, site }, context)
-      announceRun({ plan: preparation.plan, options, interrupted }, context)
-      // On a cluster nothing is cached: its nodes may be other machines in each run.
-      const { openParityCache } = await import('../parity/cache.js')
-      const parityCache =
-        options.target === 'kubernetes'
-          ? undefined
-          : openParityCache({ folder: path.join(locateCacheFolder(), 'equal-work'), isRechecked })
-      const reusable = await hooks.findReusable?.(preparation, site)
-      const { summary, folder } = await measurePreparation({
-        preparation,
-        site,
-        out,
-        execution: { command: process.argv.slice(2), thresholds, retain, interrupted, reusable, parityCache },
-        watcher: watchers,
-        signal: context.signal,
-        finish: async (folder, summary) => {
-          isReported = await hooks.writeDocuments(folder, context)
-          documented = { summary, folder }
-        },
-      })
-      if (retain) keep()
-      await watchers.close()
-      const status = await hooks.report({ summary, folder, isInterrupted: false })
-      context.end(isReported ? status : EXIT.failed)
-      documented = null
-      hooks.announceResults(folder, context)
-      announceLacks(preparation, context)
-    } catch (error) {
-      if (context.signal.aborted && documented !== null) {
-        await watchers.close()
-        const { summary, folder } = /** @type {{ summary: Summary, folder: string }} */ (documented)
-        // The status of this report is ignored: the signal sets the exit status.
-        if (listArms(summary).some(({ trials }) => trials.completed + trials.invalid > 0))
-          await hooks.report({ summary, folder, isInterrupted: true })
-        else context.say('interrupted before the first repeat was measured')
-        hooks.announceResults(folder, context)
-      }
-      throw error
+      await runOnSite(run, { site, keep, watchers }, context)
     } finally {
       await watchers.close()
     }
   })
+}
+
+/**
+ * Measures an experiment on an open site, reports it, and sets the exit status. What an interrupted run has measured is reported,
+ * too.
+ * @param {ExperimentRun} run
+ * @param {{ site: Site, keep: () => void, watchers: Awaited<ReturnType<Context['watch']>> }} opened keep: makes the services stay
+ * @param {Context} context
+ * @throws any error of the run; the signal's reason if it is interrupted
+ */
+async function runOnSite({ experiment, options, interrupted, ...hooks }, { site, keep, watchers }, context) {
+  const { threshold: thresholds, retain, out = null } = options
+  let areDocumentsWritten = true
+  /** @type {MeasuredRun | null} */
+  let unreported = null
+  try {
+    const preparation = await prepareRun({ experiment, options, site }, context)
+    announceRun({ plan: preparation.plan, interrupted }, context)
+    assertMaxMinutes(preparation.plan, options)
+    const parityCache = await openLocalParityCache(options)
+    const reusable = await hooks.findReusable?.(preparation, site)
+    const { summary, folder } = await measurePreparation({
+      preparation,
+      site,
+      out,
+      execution: { command: process.argv.slice(2), thresholds, retain, interrupted, reusable, parityCache },
+      watcher: watchers,
+      signal: context.signal,
+      finish: async (folder, summary) => {
+        areDocumentsWritten = await hooks.writeDocuments(folder, context)
+        unreported = { summary, folder }
+      },
+    })
+    if (retain) keep()
+    await watchers.close()
+    const status = await hooks.report({ summary, folder, isInterrupted: false })
+    context.end(areDocumentsWritten ? status : EXIT.failed)
+    unreported = null
+    hooks.announceResults(folder, context)
+    announceLacks(preparation, context)
+  } catch (error) {
+    if (context.signal.aborted && unreported !== null) {
+      await watchers.close()
+      await reportInterrupted(/** @type {MeasuredRun} */ (unreported), hooks, context)
+    }
+    throw error
+  }
+}
+
+/**
+ * Opens the cache of equal-work checks that passed on this machine.
+ * @param {Pick<ExperimentRun['options'], 'target' | 'recheck'>} options
+ * @returns {Promise<Execution['parityCache']>} undefined: the run is on a cluster, whose nodes may be other machines in each run
+ */
+async function openLocalParityCache({ target, recheck: isRechecked }) {
+  const { openParityCache } = await import('../parity/cache.js')
+  if (target === 'kubernetes') return undefined
+  return openParityCache({ folder: path.join(locateCacheFolder(), 'equal-work'), isRechecked })
+}
+
+/**
+ * Reports what an interrupted run has measured, or prints that it is nothing. The exit status is that of the signal.
+ * @param {MeasuredRun} run
+ * @param {Pick<ExperimentRun, 'report' | 'announceResults'>} hooks
+ * @param {Context} context
+ */
+async function reportInterrupted({ summary, folder }, { report, announceResults }, context) {
+  if (listArms(summary).some(({ trials }) => trials.completed + trials.invalid > 0))
+    await report({ summary, folder, isInterrupted: true })
+  else context.say('interrupted before the first repeat was measured')
+  announceResults(folder, context)
 }

@@ -3,9 +3,10 @@ import { writeDocument } from '../records/files.js'
 import { readRun } from '../records/records.js'
 
 /**
- * Summarises the records on disk, and writes summary.json.
+ * Summarises the records of a run, and writes summary.json into its folder.
  * @param {string} folder of the run
  * @returns {import('../model/types.ts').Summary}
+ * @throws {import('../lib/errors.js').BenchError} if the folder holds no run, or the file cannot be written
  */
 export function writeSummary(folder) {
   const summary = summarise(readRun(folder))

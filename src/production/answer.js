@@ -1,24 +1,25 @@
 import { GIB, MIB, renderNounCount, renderPercent } from '../lib/units.js'
-import { toMillicores } from '../model/container-limits.js'
+import { roundCoresUp } from '../model/container-limits.js'
 import { scaleSize } from './ratios.js'
 import { renderRule } from './workload-size.js'
 
-/** Makes the short answer of `size --from-prometheus`, as data that is rendered for a terminal. Pure. */
+/** Creates the short answer of `size --from-prometheus`, as data that is rendered for a terminal. Pure. */
 /**
  * @import { Answer } from '../report/answer/answer.js'
- * @import { Cell } from '../answer/picture.js'
+ * @import { Cell, Picture } from '../answer/picture.js'
  */
 /**
  * @import { Production, Resources } from './read-production.js'
  * @import { WorkloadSize } from './workload-size.js'
- * @import { PlaneRatios } from './ratios.js'
+ * @import { PlaneRatios, Ratio } from './ratios.js'
  */
 
 /**
+ * The sizes of the workloads of a namespace, with their sources.
  * @typedef {object} ProductionSize
  * @property {string} namespace
  * @property {string} range as the user wrote it, such as 7d
- * @property {number} seconds that these are
+ * @property {number} seconds of the range
  * @property {string} address of Prometheus
  * @property {Production} production
  * @property {WorkloadSize[]} sizes those that need a change first
@@ -27,11 +28,11 @@ import { renderRule } from './workload-size.js'
  * @property {string[]} warnings of the server, and of containers without ratios
  */
 
-/** Share of the range below which the answer warns that samples are missing. */
+/** If a smaller share of the range has samples, the answer warns that some are missing. */
 const SHARE_LEAST = 0.9
 const LABEL_MOST = 22
 
-/** The states that need a change, in words. @type {Partial<Record<WorkloadSize['state'], string>>} */
+/** Workloads in these states need a change. @type {Partial<Record<WorkloadSize['state'], string>>} */
 const NEEDS = {
   throttled: 'throttled',
   'near-memory-limit': 'near their memory limit',
@@ -39,61 +40,58 @@ const NEEDS = {
 }
 
 /**
- * Makes the answer: a row for each workload, the workloads that need a change, and totals.
+ * Creates the answer: a row for each workload, the workloads that need a change, and totals.
  * @param {ProductionSize} size
  * @returns {Answer}
  */
-export function createProductionAnswer({
-  namespace,
-  range,
-  seconds,
-  address,
-  production,
-  sizes,
-  plane,
-  ratios,
-  warnings,
-}) {
-  const pods = sizes.reduce((sum, size) => sum + size.pods, 0)
-  const hasPlane = ratios.size > 0
+export function createProductionAnswer(size) {
+  const { namespace, range, address, production, sizes, ratios, warnings } = size
   return {
     conditions: [
       'size',
-      `${renderNounCount(pods, 'sidecar')} of ${renderNounCount(sizes.length, 'workload')} in ${namespace}`,
+      `${renderSidecarCount(sizes)} of ${renderNounCount(sizes.length, 'workload')} in ${namespace}`,
       `the last ${range} of ${address.replace(/^https?:\/\//, '')}`,
     ],
-    pictures: [
-      {
-        columns: [
-          { heading: '', align: 'left' },
-          { heading: 'µs/req' },
-          { heading: 'CPU request' },
-          ...(hasPlane ? [{ heading: `with ${plane}` }] : []),
-          { heading: 'memory' },
-          { heading: 'CPU limit' },
-        ],
-        rows: sizes.map(size => ({
-          label: clipLabel(renderWorkloadLabel(size, sizes)),
-          cells: [
-            { text: renderState(size) },
-            size.cpuPerRequestMicros === null ? null : { text: formatMicros(size.cpuPerRequestMicros) },
-            renderChange(size.set.request.cores, size.computed.requestCores, renderCores),
-            ...(hasPlane ? [renderScaledCell(size, ratios)] : []),
-            renderChange(size.set.request.bytes, size.computed.bytes, renderBytes),
-            renderChange(size.set.limit.cores, size.computed.limitCores, renderCores),
-          ],
-        })),
-      },
-    ],
-    verdicts: [renderNeeds(sizes), ...renderTotals(sizes, { plane, ratios })],
+    pictures: [createPicture(size)],
+    verdicts: [renderNeeds(sizes), ...renderTotals(size)],
     // Ratios and their conditions take the lines that the rule has otherwise: --details has the rule.
-    basis: hasPlane ? renderRatios(sizes, { plane, ratios }) : [renderRule(production.steps), renderGrouping(sizes)],
-    warnings: [...renderShortRange({ range, seconds, sizes }), ...production.lacks, ...warnings],
+    basis: ratios.size > 0 ? renderRatios(size) : [renderRule(production.steps), renderGrouping(sizes)],
+    warnings: [...renderShortRange(size), ...production.lacks, ...warnings],
     notMeasured: [],
   }
 }
 
-/** Renders the state in a word or two. @param {WorkloadSize} size */
+/**
+ * Creates the picture: a row for each workload, with a column for the other plane if there are ratios.
+ * @param {Pick<ProductionSize, 'sizes' | 'plane' | 'ratios'>} size
+ * @returns {Picture}
+ */
+function createPicture({ sizes, plane, ratios }) {
+  const hasPlane = ratios.size > 0
+  return {
+    columns: [
+      { heading: '', align: 'left' },
+      { heading: 'µs/req' },
+      { heading: 'CPU request' },
+      ...(hasPlane ? [{ heading: `with ${plane}` }] : []),
+      { heading: 'memory' },
+      { heading: 'CPU limit' },
+    ],
+    rows: sizes.map(size => ({
+      label: clipLabel(renderWorkloadLabel(size, sizes)),
+      cells: [
+        { text: renderState(size) },
+        size.cpuPerRequestMicros === null ? null : { text: renderMicros(size.cpuPerRequestMicros) },
+        renderChange(size.set.request.cores, size.computed.requestCores, renderCores),
+        ...(hasPlane ? [renderScaledCell(size, ratios)] : []),
+        renderChange(size.set.request.bytes, size.computed.bytes, renderBytes),
+        renderChange(size.set.limit.cores, size.computed.limitCores, renderCores),
+      ],
+    })),
+  }
+}
+
+/** Renders the state with its number: `throttled 12 %`. @param {WorkloadSize} size */
 function renderState({ state, seconds, throttledFraction, memoryBytes, set, timesTooLarge }) {
   switch (state) {
     case 'throttled':
@@ -109,11 +107,11 @@ function renderState({ state, seconds, throttledFraction, memoryBytes, set, time
   }
 }
 
-/** @param {string} label */
+/** Clips a label to LABEL_MOST characters, the last of which is then `…`. @param {string} label */
 const clipLabel = label => (label.length <= LABEL_MOST ? label : `${label.slice(0, LABEL_MOST - 1)}…`)
 
 /**
- * Labels a workload by its name. If others have that name, the container is added, and the kind where theirs is another.
+ * Renders the name of a workload. If others have that name, the container is added, and the kind if theirs is another.
  * @param {WorkloadSize} size
  * @param {WorkloadSize[]} sizes all of them
  * @returns {string}
@@ -125,18 +123,19 @@ export function renderWorkloadLabel({ workload: { name, kind }, container }, siz
 }
 
 /**
- * Renders the value that is set and the computed one: `100m → 104m`.
- * @param {number | null} set null: only the computed one is shown
+ * Renders today's value and the computed one: `100m → 104m`.
+ * @param {number | null} today null: only the computed one is rendered
  * @param {number | null} computed
  * @param {(value: number) => string} render
  * @returns {Cell | null} null: nothing was computed
  */
-function renderChange(set, computed, render) {
+function renderChange(today, computed, render) {
   if (computed === null) return null
-  return { text: set === null ? render(computed) : `${render(set)} → ${render(computed)}` }
+  return { text: today === null ? render(computed) : `${render(today)} → ${render(computed)}` }
 }
 
 /**
+ * Renders the CPU request and, if it is known, the memory with the other plane.
  * @param {WorkloadSize} size
  * @param {Map<string, PlaneRatios>} ratios
  * @returns {Cell | null} null: the container has no ratios
@@ -151,8 +150,8 @@ function renderScaledCell(size, ratios) {
 /** Renders how many workloads need a change, as a sentence. @param {WorkloadSize[]} sizes */
 function renderNeeds(sizes) {
   const needs = Object.entries(NEEDS).flatMap(([state, words]) => {
-    const many = sizes.filter(size => size.state === state).length
-    return many > 0 ? [`${many} ${words}`] : []
+    const count = sizes.filter(size => size.state === state).length
+    return count > 0 ? [`${count} ${words}`] : []
   })
   return needs.length === 0
     ? 'No workload is throttled, near its memory limit, or ten times too large.'
@@ -160,72 +159,88 @@ function renderNeeds(sizes) {
 }
 
 /**
- * Renders the sums over running pods, a sentence each: of requests today and computed, if known, and with the other plane, if it
- * has ratios.
- * @param {WorkloadSize[]} sizes
- * @param {Pick<ProductionSize, 'plane' | 'ratios'>} options
+ * Renders the sums over running pods, a sentence each: requests of today and computed ones, if today's are known, and those with
+ * the other plane, if it has ratios.
+ * @param {Pick<ProductionSize, 'sizes' | 'plane' | 'ratios'>} size
+ * @returns {string[]} []: neither is known of a running pod
  */
-function renderTotals(sizes, { plane, ratios }) {
-  const known = sizes.filter(({ set, pods }) => set.request.cores !== null && pods > 0)
-  const today = renderSum(known, ({ set: { request } }) => request)
-  const computed = renderSum(known, ({ computed: { requestCores: cores, bytes } }) => ({ cores, bytes }))
-  const scaled = sizes.filter(({ container, pods }) => ratios.has(container) && pods > 0)
-  const withPlane = renderSum(scaled, size => {
-    const { requestCores: cores, bytes } = scaleSize(size, /** @type {PlaneRatios} */ (ratios.get(size.container)))
-    return { cores, bytes }
+function renderTotals({ sizes, plane, ratios }) {
+  const running = sizes.filter(({ pods }) => pods > 0)
+  const requesting = running.filter(({ set }) => set.request.cores !== null)
+  const scaled = running.filter(({ container }) => ratios.has(container))
+  const pickComputed = (/** @type {WorkloadSize} */ { computed }) => ({
+    cores: computed.requestCores,
+    bytes: computed.bytes,
   })
-  const ofScaled = renderSum(scaled, ({ computed: { requestCores: cores, bytes } }) => ({ cores, bytes }))
-  return [
-    ...(known.length === 0 ? [] : [`${countPods(known)} request ${today}; computed: ${computed}.`]),
-    ...(scaled.length === 0
-      ? []
-      : [`With ${plane}, an estimate: ${withPlane} instead of ${ofScaled} (${countPods(scaled)}).`]),
-  ]
+  const pickScaled = (/** @type {WorkloadSize} */ size) => {
+    const { requestCores, bytes } = scaleSize(size, /** @type {PlaneRatios} */ (ratios.get(size.container)))
+    return { cores: requestCores, bytes }
+  }
+  const totals = []
+  if (requesting.length > 0) {
+    const today = renderSum(requesting, ({ set }) => set.request)
+    const computed = renderSum(requesting, pickComputed)
+    totals.push(`${renderSidecarCount(requesting)} request ${today}; computed: ${computed}.`)
+  }
+  if (scaled.length > 0) {
+    const [withPlane, computed] = [renderSum(scaled, pickScaled), renderSum(scaled, pickComputed)]
+    const count = renderSidecarCount(scaled)
+    totals.push(`With ${plane}, an estimate: ${withPlane} instead of ${computed} (${count}).`)
+  }
+  return totals
 }
 
-/** Renders how many sidecars run: `12 sidecars`. @param {WorkloadSize[]} sizes */
-const countPods = sizes =>
-  renderNounCount(
-    sizes.reduce((sum, { pods }) => sum + pods, 0),
-    'sidecar',
-  )
+/** Renders the number of sidecars that run: `12 sidecars`. @param {WorkloadSize[]} sizes */
+function renderSidecarCount(sizes) {
+  const count = sizes.reduce((sum, { pods }) => sum + pods, 0)
+  return renderNounCount(count, 'sidecar')
+}
 
 /**
- * Renders the sum over pods. Memory is left out unless it is known of all; CPU that is not known counts as 0.
+ * Renders the sum over pods: `3.20 cores and 1.50 GiB`. Memory is left out unless it is known of all; CPU that is not known counts
+ * as 0.
  * @param {WorkloadSize[]} sizes
- * @param {(size: WorkloadSize) => Resources} pick the resources of each pod
+ * @param {(size: WorkloadSize) => Resources} pick picks the resources of each pod
+ * @returns {string}
  */
 function renderSum(sizes, pick) {
-  const each = sizes.map(size => ({ pods: size.pods, ...pick(size) }))
-  const cores = each.reduce((sum, one) => sum + one.pods * Number(one.cores), 0)
-  if (each.some(({ bytes }) => bytes === null)) return `${formatSum(cores)} cores`
-  const bytes = each.reduce((sum, one) => sum + one.pods * Number(one.bytes), 0)
-  return `${formatSum(cores)} cores and ${formatSum(bytes / GIB)} GiB`
+  const resources = sizes.map(size => ({ pods: size.pods, ...pick(size) }))
+  const cores = resources.reduce((sum, { pods, cores }) => sum + pods * Number(cores), 0)
+  if (resources.some(({ bytes }) => bytes === null)) return `${renderThreeDigits(cores)} cores`
+  const bytes = resources.reduce((sum, { pods, bytes }) => sum + pods * Number(bytes), 0)
+  return `${renderThreeDigits(cores)} cores and ${renderThreeDigits(bytes / GIB)} GiB`
 }
 
 /**
- * Renders the ratios of each container, and where they were measured.
- * @param {WorkloadSize[]} sizes
- * @param {Pick<ProductionSize, 'plane' | 'ratios'>} options
+ * Renders the ratios of each container with their conditions and their run, a sentence each.
+ * @param {Pick<ProductionSize, 'sizes' | 'plane' | 'ratios'>} size
  * @returns {string[]} []: there are none
  */
-function renderRatios(sizes, { plane, ratios }) {
+function renderRatios({ sizes, plane, ratios }) {
+  const hasManyContainers = new Set(sizes.map(({ container }) => container)).size > 1
   return [...ratios].map(([container, { from, cpu, memory, node, folder }]) => {
-    const interval =
-      cpu.low === null || cpu.high === null
-        ? 'no interval'
-        : `95 % CI ${formatRatio(cpu.low)} to ${formatRatio(cpu.high)}`
-    const elsewhere = memory === null || memory.conditions === cpu.conditions ? '' : `; ${memory.conditions}`
-    const ofMemory =
-      memory === null ? 'memory was not compared' : `memory ${formatRatio(memory.median)} (${memory.of}${elsewhere})`
-    const whose = new Set(sizes.map(size => size.container)).size > 1 ? ` of ${container}` : ''
-    return `Ratios${whose}, ${plane} to ${from} on ${node} (${folder}; ${cpu.conditions}), not under this load: CPU per request ${formatRatio(cpu.median)} (${interval}), ${ofMemory}.`
+    const { low, high } = cpu
+    const interval = low === null || high === null ? 'no interval' : `95 % CI ${low.toFixed(2)} to ${high.toFixed(2)}`
+    const containerNote = hasManyContainers ? ` of ${container}` : ''
+    const memoryRatio = memory === null ? 'memory was not compared' : renderMemoryRatio(memory, cpu)
+    return `Ratios${containerNote}, ${plane} to ${from} on ${node} (${folder}; ${cpu.conditions}), not under this load: CPU per request ${cpu.median.toFixed(2)} (${interval}), ${memoryRatio}.`
   })
 }
 
 /**
- * Renders a warning if less than 90 % of the range has samples; else empty.
+ * Renders the ratio of memory, with its conditions if they are not those of CPU: `memory 0.50 (rss)`.
+ * @param {Ratio} memory
+ * @param {Ratio} cpu
+ */
+function renderMemoryRatio(memory, cpu) {
+  const conditions = memory.conditions === cpu.conditions ? '' : `; ${memory.conditions}`
+  return `memory ${memory.median.toFixed(2)} (${memory.of}${conditions})`
+}
+
+/**
+ * Renders a warning if no pod has samples of 90 % of the range (SHARE_LEAST).
  * @param {Pick<ProductionSize, 'range' | 'seconds' | 'sizes'>} size
+ * @returns {string[]} []: a pod has
  */
 function renderShortRange({ range, seconds, sizes }) {
   const most = Math.max(...sizes.map(size => size.seconds))
@@ -244,7 +259,7 @@ export function renderSeconds(seconds) {
   return seconds < 2 * 86_400 ? `${Math.round(seconds / 3600)} h` : `${(seconds / 86_400).toFixed(1)} d`
 }
 
-/** Renders by which source workloads were found. @param {WorkloadSize[]} sizes */
+/** Renders the source by which workloads were found, as a sentence. @param {WorkloadSize[]} sizes */
 function renderGrouping(sizes) {
   const byName = sizes.filter(({ workload }) => !workload.isByOwner).length
   if (byName === 0) return 'Workloads by kube-state-metrics.'
@@ -254,12 +269,14 @@ function renderGrouping(sizes) {
 }
 
 /** Renders cores as Kubernetes writes them, rounded up: `100m`. @param {number} cores */
-export const renderCores = cores => `${toMillicores(cores)}m`
+export const renderCores = cores => `${roundCoresUp(cores)}m`
 /** Renders bytes as Kubernetes writes them, rounded up: `64Mi`. @param {number} bytes */
 export const renderBytes = bytes => `${Math.ceil(bytes / MIB)}Mi`
-/** Renders microseconds, a tenth below ten. @param {number} micros */
-const formatMicros = micros => (micros < 10 ? micros.toFixed(1) : micros.toFixed(0))
-/** @param {number} sum */
-const formatSum = sum => sum.toFixed(sum < 10 ? 2 : sum < 100 ? 1 : 0)
-/** @param {number} ratio */
-const formatRatio = ratio => ratio.toFixed(2)
+/** Renders microseconds without a unit, with one decimal below ten and none from ten on. @param {number} micros */
+const renderMicros = micros => (micros < 10 ? micros.toFixed(1) : micros.toFixed(0))
+
+/** Renders a number with two decimals below 10, one below 100, and none from 100 on. @param {number} number */
+function renderThreeDigits(number) {
+  if (number < 10) return number.toFixed(2)
+  return number.toFixed(number < 100 ? 1 : 0)
+}

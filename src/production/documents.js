@@ -1,7 +1,7 @@
 import { stringify } from 'yaml'
 import { renderTextTable } from '../lib/text-table.js'
 import { renderPercent } from '../lib/units.js'
-import { toLimits, toMillicores, toResources } from '../model/container-limits.js'
+import { createResources, roundCoresUp, roundLimitsUp } from '../model/container-limits.js'
 import { renderCsv } from '../report/csv.js'
 import { renderBytes, renderCores, renderSeconds, renderWorkloadLabel } from './answer.js'
 import { REQUEST_COUNTERS } from './queries.js'
@@ -12,9 +12,12 @@ import { renderRule } from './workload-size.js'
  * Renders `size --from-prometheus` as details, JSON, CSV and YAML; answer.js has its short answer. Pure.
  * @import { ProductionSize } from './answer.js'
  */
-/** @import { WorkloadSize } from './workload-size.js' */
+/**
+ * @import { Production } from './read-production.js'
+ * @import { WorkloadSize } from './workload-size.js'
+ */
 
-/** The formats of --format, by name. @type {Record<string, (size: ProductionSize) => string>} */
+/** Each name of --format has a renderer. @type {Record<string, (size: ProductionSize) => string>} */
 const FORMATS = {
   json: size => JSON.stringify(createDocument(size), null, 2),
   csv: size => renderWorkloadsCsv(size).trimEnd(),
@@ -32,9 +35,9 @@ export function renderProduction(size, format) {
 }
 
 /**
- * Makes the document that is printed as JSON. `withPlane` of a workload is its size with the plane of --plane, and null without
- * ratios of its container.
+ * Creates the document that is printed as JSON.
  * @param {ProductionSize} size
+ * @returns plane: null without --plane; withPlane of a workload: its size with that plane, null without ratios of its container
  */
 function createDocument({ namespace, range, address, production, sizes, plane, ratios, warnings }) {
   return {
@@ -54,7 +57,7 @@ function createDocument({ namespace, range, address, production, sizes, plane, r
   }
 }
 
-/** The columns of a CSV row, which is a workload. @type {[header: string, of: (size: WorkloadSize) => string | number | null][]} */
+/** The columns of CSV read a workload each. @type {[header: string, read: (size: WorkloadSize) => string | number | null][]} */
 const COLUMNS = [
   ['workload', ({ workload }) => workload.name],
   ['kind', ({ workload }) => workload.kind],
@@ -81,8 +84,9 @@ const COLUMNS = [
 ]
 
 /**
- * Renders a row of CSV for each workload; what is not known is empty.
+ * Renders a CSV with a header and a row for each workload. A value that is not known is empty.
  * @param {ProductionSize} size
+ * @returns {string}
  */
 function renderWorkloadsCsv({ sizes, ratios }) {
   return renderCsv([
@@ -90,7 +94,7 @@ function renderWorkloadsCsv({ sizes, ratios }) {
     ...sizes.map(size => {
       const ratio = ratios.get(size.container)
       const scaled = ratio === undefined ? null : scaleSize(size, ratio)
-      return [...COLUMNS.map(([, findValue]) => findValue(size)), scaled?.requestCores ?? null, scaled?.bytes ?? null]
+      return [...COLUMNS.map(([, read]) => read(size)), scaled?.requestCores ?? null, scaled?.bytes ?? null]
     }),
   ])
 }
@@ -99,14 +103,16 @@ function renderWorkloadsCsv({ sizes, ratios }) {
  * Renders the `resources` of each workload's sidecars as YAML, below a comment with the rule. A workload whose memory is not known
  * has a comment instead.
  * @param {ProductionSize} size
+ * @returns {string} documents divided by `---`
  */
 function renderYaml({ sizes, production }) {
   const documents = sizes.map(size => {
     const { computed, workload, container, why } = size
-    const head = `# ${workload.kind}/${workload.name}, container ${container}${why ? `: ${why}` : ''}`
+    const reason = why ? `: ${why}` : ''
+    const head = `# ${workload.kind}/${workload.name}, container ${container}${reason}`
     if (computed.bytes === null) return `${head}\n# no limits: the memory that it used is not known`
-    const limits = toLimits({ cores: computed.limitCores, bytes: computed.bytes })
-    const resources = toResources({ ...limits, requestMillicores: toMillicores(computed.requestCores) })
+    const limits = roundLimitsUp({ cores: computed.limitCores, bytes: computed.bytes })
+    const resources = createResources({ ...limits, requestMillicores: roundCoresUp(computed.requestCores) })
     return `${head}\n${stringify({ resources }).trimEnd()}`
   })
   return [`# ${renderRule(production.steps)}`, documents.join('\n---\n')].join('\n')
@@ -118,61 +124,75 @@ function renderYaml({ sizes, production }) {
  * @param {ProductionSize} size
  * @returns {string}
  */
-export function renderProductionDetails({ sizes, production, ratios, plane, warnings }) {
-  const { scrapeSeconds, rateSeconds, stepSeconds } = production.steps
-  const hasPlane = ratios.size > 0
-  const columns = [
+export function renderProductionDetails(size) {
+  const { sizes, production, ratios, plane, warnings } = size
+  const names = [
     ...['workload', 'container'],
     ...['pods', 'seen', 'CPU mean', 'p95', 'peak', 'throttled', 'memory', 'req/s', 'µs/req'],
     ...['CPU request', 'CPU limit', 'memory request', 'memory limit'],
-    ...(hasPlane ? [`with ${plane}`] : []),
+    ...(ratios.size > 0 ? [`with ${plane}`] : []),
     'state',
-  ].map(
-    name =>
-      /** @type {[string, 'left' | 'right']} */ ([
-        name,
-        ['workload', 'container', 'state'].includes(name) ? 'left' : 'right',
-      ]),
+  ]
+  const isText = (/** @type {string} */ name) => ['workload', 'container', 'state'].includes(name)
+  const columns = names.map(name => /** @type {[string, 'left' | 'right']} */ ([name, isText(name) ? 'left' : 'right']))
+  const rows = sizes.map(workload => renderDetailsRow(workload, size))
+  return [...renderTextTable({ caption: '', columns, rows }), '', ...renderDetailsNotes(production), ...warnings].join(
+    '\n',
   )
-  const rows = sizes.map(size => [
-    ...[
-      renderWorkloadLabel(size, sizes),
-      size.container,
-      `${size.pods} of ${size.podsSeen}`,
-      renderSeconds(size.seconds),
-    ],
+}
+
+/**
+ * Renders the cells of a workload in the table of --details.
+ * @param {WorkloadSize} size
+ * @param {Pick<ProductionSize, 'sizes' | 'ratios'>} all
+ * @returns {string[]}
+ */
+function renderDetailsRow(size, { sizes, ratios }) {
+  const { set, computed } = size
+  const computedMemory = renderOrDash(computed.bytes, renderBytes)
+  return [
+    renderWorkloadLabel(size, sizes),
+    size.container,
+    `${size.pods} of ${size.podsSeen}`,
+    renderSeconds(size.seconds),
     ...[size.meanCores, size.p95Cores, size.peakCores].map(renderCores),
     renderOrDash(size.throttledFraction, value => renderPercent(value, 1)),
     renderOrDash(size.memoryBytes, renderBytes),
     renderOrDash(size.requestsPerSecond, value => value.toFixed(1)),
     renderOrDash(size.cpuPerRequestMicros, value => value.toFixed(0)),
-    `${renderOrDash(size.set.request.cores, renderCores)} → ${renderCores(size.computed.requestCores)}`,
-    `${renderOrDash(size.set.limit.cores, renderCores)} → ${renderCores(size.computed.limitCores)}`,
-    `${renderOrDash(size.set.request.bytes, renderBytes)} → ${renderOrDash(size.computed.bytes, renderBytes)}`,
-    `${renderOrDash(size.set.limit.bytes, renderBytes)} → ${renderOrDash(size.computed.bytes, renderBytes)}`,
-    ...(hasPlane ? [renderScaledText(size, ratios)] : []),
+    `${renderOrDash(set.request.cores, renderCores)} → ${renderCores(computed.requestCores)}`,
+    `${renderOrDash(set.limit.cores, renderCores)} → ${renderCores(computed.limitCores)}`,
+    `${renderOrDash(set.request.bytes, renderBytes)} → ${computedMemory}`,
+    `${renderOrDash(set.limit.bytes, renderBytes)} → ${computedMemory}`,
+    ...(ratios.size > 0 ? [renderScaledText(size, ratios)] : []),
     size.why || 'fits',
-  ])
-  return [
-    ...renderTextTable({ caption: '', columns, rows }),
-    '',
-    'CPU and memory are those of the busiest and the largest pod, the mean and req/s those of an average pod, req/s while requests were counted.',
-    'pods: that run now, of those that were seen. A request that a sidecar receives counts once, and so does one that it sends.',
-    `Scraped every ${scrapeSeconds} s; averages of ${rateSeconds} s, every ${stepSeconds} s.`,
-    ...(production.counters.length > 0
-      ? production.counters.map(({ metric, of }) => `Requests by ${metric} (${of}).`)
-      : [`Looked for requests by ${REQUEST_COUNTERS.map(({ metric }) => metric).join(', ')}.`]),
-    renderRule(production.steps),
-    'A sidecar that is throttled shows at most its limit: the computed limit is then 1.5 times that, and its need is not known.',
-    ...production.lacks,
-    ...warnings,
-  ].join('\n')
+  ]
 }
 
 /**
- * Renders CPU request and memory with the other plane; `-`: there are no ratios of the container.
+ * Renders notes on how the numbers of --details were read and computed, and which metrics Prometheus lacks, a line each.
+ * @param {Production} production
+ * @returns {string[]}
+ */
+function renderDetailsNotes({ steps, counters, lacks }) {
+  return [
+    'CPU and memory are those of the busiest and the largest pod, the mean and req/s those of an average pod, req/s while requests were counted.',
+    'pods: that run now, of those that were seen. A request that a sidecar receives counts once, and so does one that it sends.',
+    `Scraped every ${steps.scrapeSeconds} s; averages of ${steps.rateSeconds} s, every ${steps.stepSeconds} s.`,
+    ...(counters.length > 0
+      ? counters.map(({ metric, origin }) => `Requests by ${metric} (${origin}).`)
+      : [`Looked for requests by ${REQUEST_COUNTERS.map(({ metric }) => metric).join(', ')}.`]),
+    renderRule(steps),
+    'A sidecar that is throttled shows at most its limit: the computed limit is then 1.5 times that, and its need is not known.',
+    ...lacks,
+  ]
+}
+
+/**
+ * Renders CPU request and memory with the other plane: `80m, 40Mi`.
  * @param {WorkloadSize} size
  * @param {ProductionSize['ratios']} ratios
+ * @returns {string} `-`: there are no ratios of the container
  */
 function renderScaledText(size, ratios) {
   const ratio = ratios.get(size.container)
@@ -182,7 +202,7 @@ function renderScaledText(size, ratios) {
 }
 
 /**
- * @param {number | null} value
+ * @param {number | null} value null: it is not known, and rendered as `-`
  * @param {(value: number) => string} render
  */
 const renderOrDash = (value, render) => (value === null ? '-' : render(value))

@@ -5,12 +5,12 @@ import { renderPath, renderRequests, renderTlsMode } from '../report/answer/cond
 
 /** Estimates the CPU and memory that a load takes with another plane, by ratios that a run measured. Pure. */
 /**
- * @import { Comparison, Summary, SummaryArm } from '../model/types.ts'
- * @import { WorkloadSize } from './workload-size.js'
+ * @import { Comparison, Quantity, Summary, SummaryArm } from '../model/types.ts'
+ * @import { ComputedSize, WorkloadSize } from './workload-size.js'
  */
 
-/** The planes of the kit that stand for a mesh's sidecar, by the name of its container; the first that a run measured counts. */
-const PLANES_OF_CONTAINERS = /** @type {Record<string, string[]>} */ ({
+/** These planes stand for a mesh's sidecar, by the name of its container. The first that a run measured counts. */
+const PLANES_BY_CONTAINER = /** @type {Record<string, string[]>} */ ({
   'istio-proxy': ['envoy:istio', 'envoy'],
   envoy: ['envoy'],
   'linkerd-proxy': ['linkerd:deployed', 'linkerd'],
@@ -27,6 +27,7 @@ const PLANES_OF_CONTAINERS = /** @type {Record<string, string[]>} */ ({
  */
 
 /**
+ * The ratios of one plane to another, with the run that measured them.
  * @typedef {object} PlaneRatios
  * @property {string} plane that would run
  * @property {string} from the plane of the run that stands for today's
@@ -47,95 +48,101 @@ const PLANES_OF_CONTAINERS = /** @type {Record<string, string[]>} */ ({
  * @throws {UsageError} if no plane of the kit stands for the container, or the run does not compare the CPU per request of the two
  */
 export function findRatios({ results, machine }, { container, plane, folder }) {
-  const standing = PLANES_OF_CONTAINERS[container]
-  const measured = [
-    ...new Set(
-      listArms({ results })
-        .filter(arm => arm.hasSidecars && arm.repeatOf === null)
-        .map(renderArmName),
-    ),
-  ]
-  if (standing === undefined)
+  const standIns = PLANES_BY_CONTAINER[container]
+  if (standIns === undefined)
     throw new UsageError(
-      `--plane ${plane}: no plane of the kit is the container ${container}: name ${Object.keys(PLANES_OF_CONTAINERS).join(', ')} with --container`,
+      `--plane ${plane}: no plane of the kit is the container ${container}: name ${Object.keys(PLANES_BY_CONTAINER).join(', ')} with --container`,
     )
-  if (standing.includes(plane) && measured.includes(plane)) return null
-  const from = standing.find(name => measured.includes(name))
-  if (from === undefined || !measured.includes(plane))
+  const arms = listArms({ results }).filter(arm => arm.hasSidecars && arm.repeatOf === null)
+  const measured = [...new Set(arms.map(renderArmName))]
+  if (standIns.includes(plane) && measured.includes(plane)) return null
+  const from = standIns.find(name => measured.includes(name))
+  if (from === undefined || !measured.includes(plane)) {
+    const lack = from === undefined ? `none that stands for ${container} (${standIns.join(', ')})` : `not ${plane}`
     throw new UsageError(
-      `--ratios ${folder}: it measured ${measured.join(', ') || 'no plane'}, and ${from === undefined ? `none that stands for ${container} (${standing.join(', ')})` : `not ${plane}`}: measure both, such as bench --planes ${plane},${from ?? standing[0]}`,
+      `--ratios ${folder}: it measured ${measured.join(', ') || 'no plane'}, and ${lack}: measure both, such as bench --planes ${plane},${from ?? standIns[0]}`,
     )
-  const find = (/** @type {string[]} */ quantities) => findRatio({ results }, { plane, from, quantities })
-  const cpu = find(['cpuPerRequest'])
+  }
+  const cpu = findRatio({ results }, { plane, from, quantities: ['cpuPerRequest'] })
   if (cpu === null)
     throw new UsageError(`--ratios ${folder}: CPU per request of ${plane} and ${from} could not be compared`)
-  const memory = find(['workingSet', 'rss', 'anon'])
+  const memory = findRatio({ results }, { plane, from, quantities: ['workingSet', 'rss', 'anon'] })
   return { plane, from, cpu, memory, node: `${machine.cpuModel}, ${machine.cpus} CPUs`, folder }
 }
 
 /**
  * Finds the ratio of the first quantity that the run compared between two planes, by the comparison that is most like production.
- * Controls, comparisons of single services, invalid ones and those without a median are left out.
  * @param {Pick<Summary, 'results'>} summary
  * @param {{ plane: string, from: string, quantities: string[] }} options
- * @returns {Ratio | null} null: it compared none of them
+ * @returns {Ratio | null} of `plane` to `from`; null: the run compared none of the quantities
  */
 function findRatio(summary, { plane, from, quantities }) {
-  const pairs = listComparisons(summary)
-    .filter(
-      ({ a, b, isControl, service, ratio, verdict }) =>
-        !isControl &&
-        service === null &&
-        verdict !== 'invalid' &&
-        ratio.median !== null &&
-        [a, b].includes(plane) &&
-        [a, b].includes(from),
-    )
-    .map(pair => ({ ...pair, arm: createComparedArm(pair, { arms: listArms(summary), plane }) }))
+  const arms = listArms(summary)
+  const candidates = listComparisons(summary)
+    .filter(comparison => hasRatio(comparison) && isOfPlanes(comparison, plane, from))
+    .map(comparison => ({ ...comparison, arm: createComparedArm(comparison, { arms, plane }) }))
   // A sidecar in production has mTLS; interleaved arms have the narrowest interval.
-  const rank = (/** @type {typeof pairs[number]} */ { arm, load }) =>
+  const rank = (/** @type {typeof candidates[number]} */ { arm, load }) =>
     (renderTlsMode(arm) === 'mTLS' ? 0 : 2) + (load.kind === 'interleaved' ? 0 : 1)
-  const ranked = pairs.sort((x, y) => rank(x) - rank(y))
-  for (const quantity of quantities) {
-    const best = ranked.find(pair => pair.quantity === quantity)
-    if (best === undefined) continue
-    const { low, median, high } = best.ratio
-    const isTurned = best.a !== plane
-    const turn = (/** @type {number | null} */ value) => (value === null ? null : isTurned ? 1 / value : value)
-    const [least, most] = isTurned ? [high, low] : [low, high]
-    return {
-      median: Number(turn(median)),
-      low: turn(least),
-      high: turn(most),
-      of: quantity,
-      conditions: renderRatioConditions(best.arm),
-    }
-  }
-  return null
+  const ranked = candidates.toSorted((x, y) => rank(x) - rank(y))
+  const bestOfEach = quantities.flatMap(quantity => ranked.find(candidate => candidate.quantity === quantity) ?? [])
+  if (bestOfEach.length === 0) return null
+  const [{ a, ratio, quantity, arm }] = bestOfEach
+  const interval = a === plane ? ratio : invertRatio(ratio)
+  const { low, high } = interval
+  return { median: Number(interval.median), low, high, of: quantity, conditions: renderRatioConditions(arm) }
 }
 
 /**
- * Creates the plane's arm under the conditions of a comparison, for their text.
+ * Says whether a comparison has a ratio over all sidecars. A/A pairs and invalid comparisons do not count.
  * @param {Comparison} comparison
- * @param {{ arms: SummaryArm[], plane: string }} options
+ */
+function hasRatio({ isControl, service, ratio, verdict }) {
+  return !isControl && service === null && verdict !== 'invalid' && ratio.median !== null
+}
+
+/**
+ * Says whether a comparison is of two planes, in either order.
+ * @param {Comparison} comparison
+ * @param {...string} planes their names
+ */
+function isOfPlanes({ a, b }, ...planes) {
+  return planes.every(plane => plane === a || plane === b)
+}
+
+/**
+ * Computes the ratio of b to a from that of a to b: the ends of its interval change places.
+ * @param {Pick<Quantity, 'median' | 'low' | 'high'>} ratio
+ * @returns {Pick<Quantity, 'median' | 'low' | 'high'>} a member is null if it was
+ */
+function invertRatio({ median, low, high }) {
+  const invert = (/** @type {number | null} */ value) => (value === null ? null : 1 / value)
+  return { median: invert(median), low: invert(high), high: invert(low) }
+}
+
+/**
+ * Creates an arm of a plane with the link, CPU limit, load and conditions of a comparison, for rendering them.
+ * @param {Comparison} comparison
+ * @param {{ arms: SummaryArm[], plane: string }} options arms: at least one of the plane, if possible on that link
+ * @returns {SummaryArm}
  */
 function createComparedArm({ link, cpuLimitCores, load, conditions }, { arms, plane }) {
-  const named = arms.filter(arm => renderArmName(arm) === plane)
-  const arm = named.find(other => other.link === link) ?? named[0]
+  const planeArms = arms.filter(arm => renderArmName(arm) === plane)
+  const arm = planeArms.find(other => other.link === link) ?? planeArms[0]
   return { ...arm, link, cpuLimitCores, load, conditions }
 }
 
-/** Renders the link, path, requests and CPU limit of an arm. @param {SummaryArm} arm */
+/** Renders the link, path, requests and, if it has one, the CPU limit of an arm, joined by commas. @param {SummaryArm} arm */
 function renderRatioConditions(arm) {
   const limit = arm.cpuLimitCores === null ? [] : [`CPU limit ${arm.cpuLimitCores}`]
   return [arm.link, renderPath([arm]), renderRequests([arm]), ...limit].join(', ')
 }
 
 /**
- * Scales the computed request and limits by the medians of ratios.
+ * Scales the computed CPU request and limit by the median ratio of CPU per request, and the memory by that of memory.
  * @param {WorkloadSize} size
  * @param {PlaneRatios} ratios
- * @returns bytes: null: memory is not known, or was not compared
+ * @returns {ComputedSize} bytes: null: memory is not known, or was not compared
  */
 export function scaleSize({ computed: { requestCores, limitCores, bytes } }, { cpu, memory }) {
   return {

@@ -26,13 +26,13 @@ import { createWorkloadFinder } from './workloads.js'
  * @property {string} pod
  * @property {string} container
  * @property {number} meanCores over the time that it ran
- * @property {number} p95Cores
- * @property {number} peakCores
+ * @property {number} p95Cores the mean, if there is no percentile
+ * @property {number} peakCores the mean, if there is no peak
  * @property {number} seconds in which it has samples
- * @property {number | null} throttledFraction of its CFS periods; null: it has no CPU limit
+ * @property {number | null} throttledFraction of its CFS periods; null also: it has no CPU limit
  * @property {number | null} memoryBytes the highest working set
  * @property {boolean} isRunning now
- * @property {Requests | null} counted its requests
+ * @property {Requests | null} counted its requests; null: no counter has some of it
  * @property {Resources} requests
  * @property {Resources} limits
  */
@@ -52,12 +52,13 @@ import { createWorkloadFinder } from './workloads.js'
  * @property {ContainerUse[]} containers
  * @property {ReturnType<typeof createWorkloadFinder>} findWorkload of a pod
  * @property {Steps} steps of the queries
- * @property {{ metric: string, of: string }[]} counters that requests were read from: the name of the metric, and the mesh that
- *   has it
+ * @property {Counter[]} counters from which requests were read; []: no counter has some
  * @property {string[]} lacks sentences on metrics that Prometheus lacks; []: it has all
  */
 
-/** Queries at a time: Prometheus runs 20 at most by default. */
+/** @typedef {{ metric: string, origin: string }} Counter of requests; origin: the mesh or proxy that has the metric */
+
+/** Few queries are sent at a time: Prometheus runs 20 at most by default, and serves others, too. */
 const QUERIES_AT_ONCE = 4
 const NAMED_MOST = 8
 
@@ -72,7 +73,8 @@ export async function readProduction(prometheus, scope) {
   const [scraped] = await prometheus.query(renderScrapeQuery(scope), 'interval of scrapes')
   const steps = computeSteps(scraped?.value ?? null)
   const usage = await sendQueries(prometheus, renderUsageQueries(scope, steps))
-  if (usage.meanCores.length === 0) throw await createEmptyScopeError(prometheus, scope)
+  if (usage.meanCores.length === 0)
+    throw new BenchError(await findEmptyScopeReason(prometheus, scope), { exitStatus: EXIT.noResult })
   const state = await sendQueries(prometheus, renderStateQueries(scope))
   const { requests, counters } = await readRequests(prometheus, { scope, steps })
   const containers = joinContainers({ usage, state, requests, steps })
@@ -86,17 +88,18 @@ export async function readProduction(prometheus, scope) {
 }
 
 /**
- * Sends queries, four at a time.
+ * Sends queries, QUERIES_AT_ONCE at a time.
  * @template {string} Name
  * @param {Prometheus} prometheus
- * @param {Record<Name, string>} queries
+ * @param {Record<Name, string>} queries PromQL by the name of the result, which errors name
  * @returns {Promise<Record<Name, Sample[]>>}
+ * @throws {BenchError} if a query fails; others may then still be running
  */
 async function sendQueries(prometheus, queries) {
-  const left = /** @type {[Name, string][]} */ (Object.entries(queries))
+  const remaining = /** @type {[Name, string][]} */ (Object.entries(queries))
   const answers = /** @type {Record<Name, Sample[]>} */ ({})
   const sendNextQueries = async () => {
-    for (let next = left.shift(); next; next = left.shift()) {
+    for (let next = remaining.shift(); next; next = remaining.shift()) {
       const [name, expression] = next
       answers[name] = await prometheus.query(expression, name)
     }
@@ -109,11 +112,14 @@ async function sendQueries(prometheus, queries) {
  * Reads the requests of each container, by the first counter of REQUEST_COUNTERS that has some.
  * @param {Prometheus} prometheus
  * @param {{ scope: Scope, steps: Steps }} options
+ * @returns {Promise<{ requests: Map<string, Requests>, counters: Counter[] }>} requests: by `createContainerKey`, without the
+ *   containers whose requests no counter has; counters: those that were read
+ * @throws {BenchError} if a query fails
  */
 async function readRequests(prometheus, { scope, steps }) {
-  /** By pod and container. @type {Map<string, Requests>} */
+  /** @type {Map<string, Requests>} */
   const requests = new Map()
-  /** @type {Map<string, { metric: string, of: string }>} */
+  /** @type {Map<string, Counter>} */
   const counters = new Map()
   const scraped = []
   for (const { labels, expression } of renderCounterSearches(scope)) {
@@ -122,20 +128,15 @@ async function readRequests(prometheus, { scope, steps }) {
   }
   // A pod may have the counter of its mesh and Envoy's own: the first of the table wins, and requests count once.
   for (const counter of REQUEST_COUNTERS) {
-    const { metric, of } = counter
+    const { metric, origin } = counter
     const containers = scope.containers.filter(container => counter.containers.includes(container))
     if (containers.length === 0) continue
     for (const { labels } of scraped.filter(other => other.metric === metric)) {
-      const queries = renderRequestQueries({ counter, labels, scope: { ...scope, containers }, steps })
-      const { perSecond, cores, points } = await sendQueries(prometheus, queries)
-      const ofPods = new Map(perSecond.map(({ labels: { pod }, value }) => [pod, value]))
-      const pointsOf = new Map(points.map(sample => [createContainerKey(sample.labels), sample.value]))
-      for (const { labels: container, value } of cores) {
-        const key = createContainerKey(container)
-        const rate = ofPods.get(container.pod)
-        if (rate === undefined || requests.has(key)) continue
-        requests.set(key, { perSecond: rate, cores: value, seconds: (pointsOf.get(key) ?? 0) * steps.stepSeconds })
-        counters.set(metric, { metric, of })
+      const options = { counter, labels, scope: { ...scope, containers }, steps }
+      for (const [key, counted] of await readCounter(prometheus, options)) {
+        if (requests.has(key)) continue
+        requests.set(key, counted)
+        counters.set(metric, { metric, origin })
       }
     }
   }
@@ -143,45 +144,71 @@ async function readRequests(prometheus, { scope, steps }) {
 }
 
 /**
- * Makes the key of a container, or of one of its resources.
+ * Reads the requests of each container by one counter.
+ * @param {Prometheus} prometheus
+ * @param {Parameters<typeof renderRequestQueries>[0]} options
+ * @returns {Promise<[key: string, requests: Requests][]>} key: as `createContainerKey`; []: the counter has no requests of these
+ *   containers
+ * @throws {BenchError} if a query fails
+ */
+async function readCounter(prometheus, options) {
+  const { perSecond, cores, points } = await sendQueries(prometheus, renderRequestQueries(options))
+  const rateByPod = new Map(perSecond.map(({ labels, value }) => [labels.pod, value]))
+  const pointsByContainer = indexByContainer(points)
+  return cores.flatMap(({ labels, value }) => {
+    const key = createContainerKey(labels)
+    const rate = rateByPod.get(labels.pod)
+    const seconds = (pointsByContainer.get(key) ?? 0) * options.steps.stepSeconds
+    if (rate === undefined) return []
+    return [/** @type {[string, Requests]} */ ([key, { perSecond: rate, cores: value, seconds }])]
+  })
+}
+
+/** @param {Sample[]} samples @returns {Map<string, number>} values by `createContainerKey` */
+const indexByContainer = samples => new Map(samples.map(({ labels, value }) => [createContainerKey(labels), value]))
+
+/**
+ * Creates the key of a container or, with the label `resource`, of one of its resources.
  * @param {Record<string, string>} labels
  */
 const createContainerKey = ({ pod, container, resource = '' }) => `${pod}/${container}/${resource}`
 
 /**
- * Joins the answers into one entry for each container with samples of its CPU. Without a p95 or peak these are the mean.
- * @param {object} read
- * @param {Record<keyof ReturnType<typeof renderUsageQueries>, Sample[]>} read.usage
- * @param {Record<keyof ReturnType<typeof renderStateQueries>, Sample[]>} read.state
- * @param {Map<string, Requests>} read.requests by pod and container
- * @param {Steps} read.steps
+ * Joins the answers into one entry for each container with samples of its CPU.
+ * @param {object} answers
+ * @param {Record<keyof ReturnType<typeof renderUsageQueries>, Sample[]>} answers.usage
+ * @param {Record<keyof ReturnType<typeof renderStateQueries>, Sample[]>} answers.state
+ * @param {Map<string, Requests>} answers.requests by `createContainerKey`
+ * @param {Steps} answers.steps
  * @returns {ContainerUse[]}
  */
-function joinContainers({ usage, state, requests: counted, steps }) {
-  const index = (/** @type {Sample[]} */ samples) =>
-    new Map(samples.map(({ labels, value }) => [createContainerKey(labels), value]))
-  const [p95, peak, points, throttled, memory, running, requests, limits] = [
-    ...[usage.p95Cores, usage.peakCores, usage.points, usage.throttledFraction, usage.memoryBytes, usage.running],
-    ...[state.requests, state.limits],
-  ].map(index)
+function joinContainers({ usage, state, requests: requestsByContainer, steps }) {
+  const p95 = indexByContainer(usage.p95Cores)
+  const peaks = indexByContainer(usage.peakCores)
+  const points = indexByContainer(usage.points)
+  const throttled = indexByContainer(usage.throttledFraction)
+  const memory = indexByContainer(usage.memoryBytes)
+  const running = indexByContainer(usage.running)
+  const requests = indexByContainer(state.requests)
+  const limits = indexByContainer(state.limits)
   return usage.meanCores.map(({ labels: { pod, container }, value: meanCores }) => {
     const key = createContainerKey({ pod, container })
-    // A limit of 0 is none, as in the files of pods.
-    const pickResources = (/** @type {Map<string, number>} */ set) => ({
-      cores: set.get(createContainerKey({ pod, container, resource: 'cpu' })) || null,
-      bytes: set.get(createContainerKey({ pod, container, resource: 'memory' })) || null,
+    // Kubernetes takes a limit of 0 for none.
+    const pickResources = (/** @type {Map<string, number>} */ values) => ({
+      cores: values.get(createContainerKey({ pod, container, resource: 'cpu' })) || null,
+      bytes: values.get(createContainerKey({ pod, container, resource: 'memory' })) || null,
     })
     return {
       pod,
       container,
       meanCores,
       p95Cores: p95.get(key) ?? meanCores,
-      peakCores: peak.get(key) ?? meanCores,
+      peakCores: peaks.get(key) ?? meanCores,
       seconds: (points.get(key) ?? 0) * steps.stepSeconds,
       throttledFraction: throttled.get(key) ?? null,
       memoryBytes: memory.get(key) ?? null,
       isRunning: running.has(key),
-      counted: counted.get(key) ?? null,
+      counted: requestsByContainer.get(key) ?? null,
       requests: pickResources(requests),
       limits: pickResources(limits),
     }
@@ -190,12 +217,13 @@ function joinContainers({ usage, state, requests: counted, steps }) {
 
 /**
  * Lists the metrics that Prometheus lacks, and what is unknown without each, a sentence each.
- * @param {Pick<Parameters<typeof joinContainers>[0], 'usage' | 'state'> & { counters: unknown[] }} read
+ * @param {Pick<Parameters<typeof joinContainers>[0], 'usage' | 'state'> & { counters: Counter[] }} answers
+ * @returns {string[]} []: it lacks none
  */
 function listLacks({ usage, state, counters }) {
-  const counting = REQUEST_COUNTERS.flatMap(({ containers }) => containers)
+  const countedNames = [...new Set(REQUEST_COUNTERS.flatMap(({ containers }) => containers))]
   const names = [...new Set(usage.meanCores.map(({ labels }) => labels.container))]
-  const uncounted = names.filter(name => !counting.includes(name))
+  const uncountedNames = names.filter(name => !countedNames.includes(name))
   const hasLimit = state.limits.some(({ labels }) => labels.resource === 'cpu')
   return [
     ...(usage.memoryBytes.length === 0
@@ -207,47 +235,49 @@ function listLacks({ usage, state, counters }) {
     ...(usage.throttledFraction.length === 0 && hasLimit
       ? ['No container_cpu_cfs_periods_total: nothing says whether a sidecar is throttled.']
       : []),
-    ...(counters.length === 0 && uncounted.length < names.length
+    ...(counters.length === 0 && uncountedNames.length < names.length
       ? ['No counter of requests of these pods is scraped: no CPU per request.']
       : []),
-    ...(uncounted.length > 0
+    ...(uncountedNames.length > 0
       ? [
-          `No CPU per request of ${uncounted.join(', ')}: the counters of requests that are read are those of ${[...new Set(counting)].join(', ')}.`,
+          `No CPU per request of ${uncountedNames.join(', ')}: the counters of requests that are read are those of ${countedNames.join(', ')}.`,
         ]
       : []),
   ]
 }
 
 /**
- * Makes the error for a scope without sidecars, whose cause further queries find.
+ * Finds by further queries why Prometheus has no CPU usage of the sidecars of a scope, and renders it with what to do.
  * @param {Prometheus} prometheus
  * @param {Scope} scope
+ * @returns {Promise<string>}
+ * @throws {BenchError} if a query fails
  */
-async function createEmptyScopeError(prometheus, { namespace, containers }) {
-  const createScopeError = (/** @type {string} */ message) => new BenchError(message, { exitStatus: EXIT.noResult })
+async function findEmptyScopeReason(prometheus, { namespace, containers }) {
   const { address } = prometheus
-  const sidecars = await prometheus.query(CONTAINERS_QUERY, 'containers')
-  if (sidecars.length === 0) {
-    const [any] = await prometheus.query(CADVISOR_QUERY, 'series of cAdvisor')
-    if (any)
-      return createScopeError(
-        `container_cpu_usage_seconds_total at ${address} has no labels namespace and container: a rule of its scrape drops them`,
-      )
+  const series = await prometheus.query(CONTAINERS_QUERY, 'containers')
+  if (series.length === 0) {
+    const [unlabelled] = await prometheus.query(CADVISOR_QUERY, 'series of cAdvisor')
+    if (unlabelled)
+      return `container_cpu_usage_seconds_total at ${address} has no labels namespace and container: a rule of its scrape drops them`
     const [targets] = await prometheus.query(TARGETS_QUERY, 'targets')
-    return createScopeError(
-      `${address} has no container_cpu_usage_seconds_total (${targets ? `it scrapes ${renderNounCount(targets.value, 'target')}` : 'it scrapes nothing'}): cAdvisor is in each kubelet, under /metrics/cadvisor; have it scraped`,
-    )
+    const scraped = targets ? renderNounCount(targets.value, 'target') : 'nothing'
+    return `${address} has no container_cpu_usage_seconds_total (it scrapes ${scraped}): cAdvisor is in each kubelet, under /metrics/cadvisor; have it scraped`
   }
-  const renderNames = (/** @type {string[]} */ all) => {
-    const unique = [...new Set(all)].sort()
-    return `${unique.slice(0, NAMED_MOST).join(', ')}${unique.length > NAMED_MOST ? ` and ${unique.length - NAMED_MOST} more` : ''}`
-  }
-  const there = sidecars.filter(({ labels }) => labels.namespace === namespace).map(({ labels }) => labels.container)
-  if (there.length > 0)
-    return createScopeError(
-      `no container of the namespace ${namespace} is named ${containers.join(', ')}; there are ${renderNames(there)}: name the sidecars with --container`,
-    )
-  return createScopeError(
-    `${address} knows no container of the namespace ${namespace}; it has ${renderNames(sidecars.map(({ labels }) => labels.namespace))}: give one with --namespace`,
-  )
+  const names = series.filter(({ labels }) => labels.namespace === namespace).map(({ labels }) => labels.container)
+  if (names.length > 0)
+    return `no container of the namespace ${namespace} is named ${containers.join(', ')}; there are ${renderNames(names)}: name the sidecars with --container`
+  const namespaces = series.map(({ labels }) => labels.namespace)
+  return `${address} knows no container of the namespace ${namespace}; it has ${renderNames(namespaces)}: give one with --namespace`
+}
+
+/**
+ * Renders the first NAMED_MOST names in alphabetical order, and how many others there are.
+ * @param {string[]} names may repeat
+ * @returns {string}
+ */
+function renderNames(names) {
+  const unique = [...new Set(names)].sort()
+  const others = unique.length > NAMED_MOST ? ` and ${unique.length - NAMED_MOST} more` : ''
+  return `${unique.slice(0, NAMED_MOST).join(', ')}${others}`
 }

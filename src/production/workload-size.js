@@ -1,5 +1,5 @@
+import { groupBy } from '../lib/group-by.js'
 import { renderPercent } from '../lib/units.js'
-import { groupByWorkload } from './workloads.js'
 
 /** Computes requests and limits of a workload's sidecars from the CPU and memory that they used. Pure. */
 /**
@@ -7,28 +7,28 @@ import { groupByWorkload } from './workloads.js'
  * @import { Workload } from './workloads.js'
  */
 
-/** Factor over the 95th percentile of CPU; `size` takes the same over the mean at a rate. */
+/** The CPU request is this times the 95th percentile of CPU; `size` takes the same factor over the mean at a rate. */
 const CPU_REQUEST_ROOM = 1.15
-/** Factor over the peak of CPU, which is one of averages over minutes: a burst within them is higher. */
+/** The CPU limit is this times the peak, which is one of averages over minutes: a burst within them is higher. */
 const CPU_LIMIT_ROOM = 1.5
-/** Factor over the highest memory, as in KRR: https://github.com/robusta-dev/krr/blob/main/robusta_krr/strategies/simple.py */
+/** The factor over the highest memory is that of KRR: https://github.com/robusta-dev/krr/blob/main/robusta_krr/strategies/simple.py */
 const MEMORY_ROOM = 1.15
 const REQUEST_CORES_LEAST = 0.01
-/** A burst of 10 ms in one period of 100 ms; averages of minutes do not show it. */
+/** This limit allows a burst of 10 ms in one period of 100 ms, which averages of minutes do not show. */
 const LIMIT_CORES_LEAST = 0.1
 const BYTES_LEAST = 2 ** 20
-/** Share of throttled periods from which a workload needs a change: one of 100 periods makes about one of 100 requests wait, the p99. */
+/** From this share of throttled periods on, a workload needs a change: about one of 100 requests then waits, the p99. */
 const THROTTLED_LEAST = 0.01
 const NEAR_LIMIT = 0.9
 const TOO_LARGE = 10
 /**
- * Seconds of samples below which the answer says that they are few, and a container has no part in percentiles: KRR's 100 points of
- * 75 s are about as long.
+ * With fewer seconds of samples, the answer says that they are few, and a container has no part in percentiles: KRR's 100 points
+ * of 75 s are about as long.
  */
 const SECONDS_LEAST = 7200
 
 /**
- * Renders how requests and limits are computed, as one line.
+ * Renders the rule by which requests and limits are computed, as one line.
  * @param {{ rateSeconds: number }} steps
  * @returns {string}
  */
@@ -39,7 +39,7 @@ export function renderRule({ rateSeconds }) {
 
 /** @typedef {'throttled' | 'near-memory-limit' | 'too-large' | 'few-data' | 'fits'} SizeState the first that holds, in this order */
 /** @type {SizeState[]} */
-const ORDER = ['throttled', 'near-memory-limit', 'too-large', 'few-data', 'fits']
+const STATES_BY_URGENCY = ['throttled', 'near-memory-limit', 'too-large', 'few-data', 'fits']
 
 /**
  * @typedef {object} ComputedSize what each pod needs
@@ -76,54 +76,65 @@ const ORDER = ['throttled', 'near-memory-limit', 'too-large', 'few-data', 'fits'
  */
 export function computeWorkloadSizes({ containers, findWorkload }) {
   const sizes = groupByWorkload(containers, findWorkload).map(computeWorkloadSize)
-  const rank = (/** @type {WorkloadSize} */ { state }) => ORDER.indexOf(state)
+  const rank = (/** @type {WorkloadSize} */ { state }) => STATES_BY_URGENCY.indexOf(state)
   const computeWeight = (/** @type {WorkloadSize} */ size) =>
     size.state === 'throttled' ? Number(size.throttledFraction) : (size.timesTooLarge ?? 0)
+  const sumRequests = (/** @type {WorkloadSize} */ { pods, computed }) => pods * computed.requestCores
   return sizes.sort(
     (a, b) =>
       rank(a) - rank(b) ||
       computeWeight(b) - computeWeight(a) ||
-      b.pods * b.computed.requestCores - a.pods * a.computed.requestCores ||
+      sumRequests(b) - sumRequests(a) ||
       (a.workload.name < b.workload.name ? -1 : 1),
   )
 }
 
 /**
- * Computes the size of a workload from all its pods. Pods that no longer run count for use, but neither for the resources that are
- * set nor for throttling, unless none runs.
- * @param {{ workload: Workload, containers: ContainerUse[] }} group
+ * Groups containers by their workloads and names.
+ * @param {ContainerUse[]} containers
+ * @param {Production['findWorkload']} findWorkload
+ * @returns {{ workload: Workload, containers: ContainerUse[] }[]} in the order of their first containers
+ */
+function groupByWorkload(containers, findWorkload) {
+  const pairs = containers.map(use => ({ use, workload: findWorkload(use.pod) }))
+  const groups = groupBy(pairs, ({ use, workload }) => `${workload.kind}/${workload.name}/${use.container}`)
+  return [...groups.values()].map(group => ({
+    workload: group[0].workload,
+    containers: group.map(({ use }) => use),
+  }))
+}
+
+/**
+ * Computes the size of a workload from all its pods.
+ * @param {{ workload: Workload, containers: ContainerUse[] }} group containers: at least one
  * @returns {WorkloadSize}
  */
 function computeWorkloadSize({ workload, containers }) {
-  const findMost = (/** @type {(use: ContainerUse) => number | null} */ measure, pods = containers) => {
-    const values = pods.map(measure).filter(value => value !== null)
-    return values.length === 0 ? null : Math.max(...values)
-  }
-  // Pods of older revisions count for use only: the limit that throttled them may be another than today's.
+  // Pods of older revisions count for use only, unless none runs: the limit that throttled them may be another than today's.
   const running = containers.filter(({ isRunning }) => isRunning)
   const current = running.length > 0 ? running : containers
-  // A short-lived container has no meaningful percentile: its start is most of what it did.
+  // A short-lived container has no meaningful percentile: it used most of its CPU to start.
   const lasting = containers.filter(({ seconds }) => seconds >= SECONDS_LEAST)
-  const set = { request: findMostResources(current, 'requests'), limit: findMostResources(current, 'limits') }
+  const set = { request: findLargestResources(current, 'requests'), limit: findLargestResources(current, 'limits') }
   const requests = containers.map(({ counted }) => counted).filter(counted => counted !== null)
   const use = {
-    seconds: Number(findMost(({ seconds }) => seconds)),
-    meanCores: computeTimeMean(containers, ({ meanCores }) => meanCores) ?? 0,
-    p95Cores: Number(findMost(({ p95Cores }) => p95Cores, lasting.length > 0 ? lasting : containers)),
-    peakCores: Number(findMost(({ peakCores }) => peakCores)),
-    throttledFraction: findMost(({ throttledFraction }) => throttledFraction, current),
-    memoryBytes: findMost(({ memoryBytes }) => memoryBytes),
-    requestsPerSecond: computeTimeMean(requests, ({ perSecond }) => perSecond),
+    seconds: Number(findLargest(containers, ({ seconds }) => seconds)),
+    meanCores: computeWeightedMean(containers, ({ meanCores }) => meanCores) ?? 0,
+    p95Cores: Number(findLargest(lasting.length > 0 ? lasting : containers, ({ p95Cores }) => p95Cores)),
+    peakCores: Number(findLargest(containers, ({ peakCores }) => peakCores)),
+    throttledFraction: findLargest(current, ({ throttledFraction }) => throttledFraction),
+    memoryBytes: findLargest(containers, ({ memoryBytes }) => memoryBytes),
+    requestsPerSecond: computeWeightedMean(requests, ({ perSecond }) => perSecond),
   }
-  const computed = computeLimits(use, set.limit)
-  const timesTooLarge = computeTimes(set.request, computed)
+  const computed = computeRequestAndLimits(use, set.limit)
+  const timesTooLarge = computeTimesTooLarge(set.request, computed)
   return {
     workload,
     container: containers[0].container,
     pods: running.length,
     podsSeen: containers.length,
     ...use,
-    cpuPerRequestMicros: computePerRequest(requests),
+    cpuPerRequestMicros: computeMicrosPerRequest(requests),
     set,
     computed,
     timesTooLarge,
@@ -136,8 +147,9 @@ function computeWorkloadSize({ workload, containers }) {
  * throttled sidecar more than today's.
  * @param {Pick<WorkloadSize, 'p95Cores' | 'peakCores' | 'throttledFraction' | 'memoryBytes'>} use
  * @param {Resources} limit of today
+ * @returns {ComputedSize}
  */
-function computeLimits({ p95Cores, peakCores, throttledFraction, memoryBytes }, limit) {
+function computeRequestAndLimits({ p95Cores, peakCores, throttledFraction, memoryBytes }, limit) {
   const requestCores = Math.max(REQUEST_CORES_LEAST, CPU_REQUEST_ROOM * p95Cores)
   // The peak of a throttled sidecar is its limit; its need is higher, and unknown.
   const floor = isThrottled(throttledFraction) ? (limit.cores ?? 0) : 0
@@ -148,15 +160,16 @@ function computeLimits({ p95Cores, peakCores, throttledFraction, memoryBytes }, 
   }
 }
 
-/** @param {number | null} fraction */
+/** @param {number | null} fraction of the periods; null: not known, and it does not count as throttled */
 const isThrottled = fraction => fraction !== null && fraction >= THROTTLED_LEAST
 
 /**
- * Computes the larger ratio of a set request to the computed one; null: there is no pair of both.
- * @param {Resources} request
- * @param {WorkloadSize['computed']} computed
+ * Computes the ratio of today's request to the computed one: the larger of those of CPU and memory.
+ * @param {Resources} request of today
+ * @param {ComputedSize} computed
+ * @returns {number | null} null: neither is known on both sides
  */
-function computeTimes(request, { requestCores, bytes }) {
+function computeTimesTooLarge(request, { requestCores, bytes }) {
   const times = [
     ...(request.cores === null ? [] : [request.cores / requestCores]),
     ...(request.bytes === null || bytes === null ? [] : [request.bytes / bytes]),
@@ -165,9 +178,9 @@ function computeTimes(request, { requestCores, bytes }) {
 }
 
 /**
- * Finds the first state that holds, the most urgent first, and why.
+ * Chooses the most urgent state that holds, with its reason.
  * @param {Pick<WorkloadSize, 'seconds' | 'throttledFraction' | 'memoryBytes' | 'set' | 'timesTooLarge'>} size
- * @returns {{ state: SizeState, why: string }}
+ * @returns {{ state: SizeState, why: string }} why: empty if the size fits
  */
 function chooseSizeState({ seconds, throttledFraction, memoryBytes, set: { limit }, timesTooLarge }) {
   if (throttledFraction !== null && isThrottled(throttledFraction))
@@ -186,21 +199,32 @@ function chooseSizeState({ seconds, throttledFraction, memoryBytes, set: { limit
  * @param {'requests' | 'limits'} name
  * @returns {Resources} a member is null if no pod has it
  */
-function findMostResources(containers, name) {
-  const findMost = (/** @type {keyof Resources} */ unit) => {
-    const values = containers.map(use => use[name][unit]).filter(value => value !== null)
-    return values.length === 0 ? null : Math.max(...values)
+function findLargestResources(containers, name) {
+  return {
+    cores: findLargest(containers, use => use[name].cores),
+    bytes: findLargest(containers, use => use[name].bytes),
   }
-  return { cores: findMost('cores'), bytes: findMost('bytes') }
 }
 
 /**
- * Computes the mean over pods, each weighted by its seconds; null: they have no seconds.
+ * Finds the largest value of containers.
+ * @param {ContainerUse[]} containers
+ * @param {(use: ContainerUse) => number | null} measure
+ * @returns {number | null} null: no container has one
+ */
+function findLargest(containers, measure) {
+  const values = containers.map(measure).filter(value => value !== null)
+  return values.length === 0 ? null : Math.max(...values)
+}
+
+/**
+ * Computes the mean of pods, each weighted by its seconds.
  * @template {{ seconds: number }} Use
  * @param {Use[]} uses
  * @param {(use: Use) => number} measure
+ * @returns {number | null} null: there are no pods, or they have no seconds
  */
-function computeTimeMean(uses, measure) {
+function computeWeightedMean(uses, measure) {
   const seconds = uses.reduce((sum, use) => sum + use.seconds, 0)
   return seconds === 0 ? null : uses.reduce((sum, use) => sum + use.seconds * measure(use), 0) / seconds
 }
@@ -208,10 +232,10 @@ function computeTimeMean(uses, measure) {
 /**
  * Computes the CPU microseconds per request in the time in which requests were counted.
  * @param {Requests[]} requests
- * @returns {number | null} null: there were no requests
+ * @returns {number | null} null: no requests were counted, or their rate was 0
  */
-function computePerRequest(requests) {
-  const rate = computeTimeMean(requests, ({ perSecond }) => perSecond)
-  const cores = computeTimeMean(requests, use => use.cores)
+function computeMicrosPerRequest(requests) {
+  const rate = computeWeightedMean(requests, ({ perSecond }) => perSecond)
+  const cores = computeWeightedMean(requests, use => use.cores)
   return rate === null || cores === null || rate === 0 ? null : (1e6 * cores) / rate
 }

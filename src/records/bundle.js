@@ -19,21 +19,15 @@ const BUNDLE_FILE = new RegExp(`^(?:manifest\\.json|summary\\.json|trials\\.json
 const FILES_MOST = 50_000
 const NAME_SHOWN = 200
 const HEADER_BYTES = 512
-// Types of entries that hold long names or attributes of the next entry (tar(5)): tar-stream reads them into memory.
+// tar-stream reads the long names and attributes of an entry into memory.
 const NAMES_BYTES_MOST = 64 * 1024
-/**
- * Says whether an entry of this type holds long names or attributes of the next entry (tar(5)), which tar-stream reads into
- * memory.
- * @returns {boolean}
- */
-const isNames = (/** @type {number} */ type) => 'xgLK'.includes(String.fromCharCode(type))
 // All entries have one time, so that the same run gives the same bytes.
 const NO_TIME = new Date(0)
 
 /**
  * Reads the files of a run that a bundle carries.
  * @param {string} folder
- * @returns {Record<string, string>} text by path within the folder
+ * @returns {Record<string, string>} text by path within the folder; {}: it has none of them
  * @throws {BenchError} if one is unreadable, was removed since it was listed, or is larger than any file of a run; the system's
  *   error if the folder cannot be listed
  */
@@ -69,8 +63,8 @@ export async function writeBundle(file, files) {
 }
 
 /**
- * Unpacks an untrusted bundle, and creates `raw/` in it. If it throws, files that were already written stay: the caller removes
- * the folder.
+ * Unpacks an untrusted bundle, and creates `raw/` if it has none. If it throws, files that were already written stay: the caller
+ * removes the folder.
  * @param {string} file
  * @param {string} folder empty
  * @throws {BenchError} if it is truncated, too large or no bundle, or has an entry that no bundle has, such as a link or ../x
@@ -143,45 +137,72 @@ async function writeEntry(entry, target) {
 
 /**
  * Creates a stream stage that passes an archive on up to a size, since a few hundred bytes can unpack to any number. It checks
- * the headers on the way, since tar-stream keeps long names in memory.
+ * the headers on the way.
  * @param {Refuse} refuse
  * @returns {(chunks: AsyncIterable<Buffer>) => AsyncGenerator<Buffer>}
  */
 function limitArchive(refuse) {
-  return async function* bound(/** @type {AsyncIterable<Buffer>} */ chunks) {
+  return async function* passChunks(/** @type {AsyncIterable<Buffer>} */ chunks) {
+    const checkHeaders = createHeaderCheck(refuse)
     let total = 0
-    // remainingBytes: of the current entry; header: the part of the next header that has arrived; names: the text of an entry of
-    // names, null: the entry is another.
-    let remainingBytes = 0
-    let header = Buffer.alloc(0)
-    /** @type {string | null} */
-    let names = null
     for await (const chunk of chunks) {
       total += chunk.length
       if (total > LINE_LIMITS.bytes) refuse(`unpacked it has more than ${renderMebibytes(LINE_LIMITS.bytes)} MiB`)
-      for (let offset = 0; offset < chunk.length; ) {
-        if (remainingBytes > 0) {
-          const skipped = Math.min(remainingBytes, chunk.length - offset)
-          if (names !== null) names += chunk.toString('latin1', offset, offset + skipped)
-          remainingBytes -= skipped
-          offset += skipped
-          // Attributes (pax) can give the next file another size than its header: this loop would miss the header after it.
-          if (remainingBytes === 0 && names !== null && /\bsize=/.test(names)) refuse('a file in it has two sizes')
-          continue
-        }
-        const headerPart = chunk.subarray(offset, offset + HEADER_BYTES - header.length)
-        header = Buffer.concat([header, headerPart])
-        offset += headerPart.length
-        if (header.length < HEADER_BYTES) continue
-        // tar(5): the size is octal, at 124. A size of 8 GiB or more is binary, and has the highest bit set.
-        const size = Number.parseInt(header.toString('latin1', 124, 136), 8) || 0
-        if (header[124] & 0x80) refuse('a file in it has more than 8 GiB')
-        names = isNames(header[156]) ? '' : null
-        if (names !== null && size > NAMES_BYTES_MOST) refuse(`a name in it has ${size} bytes`)
-        remainingBytes = Math.ceil(size / HEADER_BYTES) * HEADER_BYTES
-        header = Buffer.alloc(0)
-      }
+      checkHeaders(chunk)
       yield chunk
     }
   }
+}
+
+/**
+ * Creates a check of the headers of an archive (tar(5)) that comes in chunks: no file is larger than its header can say in
+ * octal, no name is too long to be kept in memory, and no file has a second size.
+ * @param {Refuse} refuse called for the first fault
+ * @returns {(chunk: Buffer) => void} checks the next chunk
+ */
+function createHeaderCheck(refuse) {
+  // The bytes of the current entry that have not arrived, with its padding.
+  let remainingBytes = 0
+  // The part of the next header that has arrived.
+  let header = Buffer.alloc(0)
+  /** The text of an entry of names; null: the entry is another. @type {string | null} */
+  let names = null
+  const skipContent = (/** @type {Buffer} */ rest) => {
+    const content = rest.subarray(0, remainingBytes)
+    if (names !== null) names += content.toString('latin1')
+    remainingBytes -= content.length
+    // Attributes (pax) can give the next file another size than its header: this check would miss the header after it.
+    if (remainingBytes === 0 && names !== null && /\bsize=/.test(names)) refuse('a file in it has two sizes')
+    return content.length
+  }
+  const readHeader = () => {
+    // The size is octal, at 124. A size of 8 GiB or more is binary, and has the highest bit set.
+    const size = Number.parseInt(header.toString('latin1', 124, 136), 8) || 0
+    if (header[124] & 0x80) refuse('a file in it has more than 8 GiB')
+    names = isNameEntry(header[156]) ? '' : null
+    if (names !== null && size > NAMES_BYTES_MOST) refuse(`a name in it has ${size} bytes`)
+    remainingBytes = Math.ceil(size / HEADER_BYTES) * HEADER_BYTES
+    header = Buffer.alloc(0)
+  }
+  return chunk => {
+    for (let offset = 0; offset < chunk.length; ) {
+      if (remainingBytes > 0) {
+        offset += skipContent(chunk.subarray(offset))
+        continue
+      }
+      const headerPart = chunk.subarray(offset, offset + HEADER_BYTES - header.length)
+      header = Buffer.concat([header, headerPart])
+      offset += headerPart.length
+      if (header.length === HEADER_BYTES) readHeader()
+    }
+  }
+}
+
+/**
+ * Says whether an entry holds long names or attributes of the next entry (tar(5)), and no file.
+ * @param {number} type its type flag, a character code
+ * @returns {boolean}
+ */
+function isNameEntry(type) {
+  return 'xgLK'.includes(String.fromCharCode(type))
 }

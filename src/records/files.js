@@ -18,11 +18,11 @@ const REASONS = /** @type {Record<string, string | undefined>} */ ({
 })
 
 /**
- * Reads a file.
+ * Reads a file as UTF-8.
  * @param {string} file
  * @param {number} [bytesMost] by default 64 MiB
  * @returns {string | null} null: there is none
- * @throws {BenchError} when it is unreadable, too large, or no file
+ * @throws {BenchError} if it is unreadable, too large, or no regular file
  */
 export function readText(file, bytesMost = DOCUMENT_BYTES_MOST) {
   try {
@@ -50,9 +50,9 @@ export function* readTextLines(file, limits = {}) {
 /**
  * Ignores the error of a missing file, and throws any other.
  * @param {string} file
- * @param {unknown} error
- * @returns {null} if the file is missing
- * @throws {BenchError} otherwise
+ * @param {unknown} error of reading it
+ * @returns {null} the file, or a folder on its path, is missing
+ * @throws {BenchError} for any other error
  */
 function ignoreMissingFile(file, error) {
   if (error instanceof BenchError) throw error
@@ -67,6 +67,7 @@ function ignoreMissingFile(file, error) {
  * @param {string} name of the file below the folder
  * @param {unknown} document
  * @returns {string} the path of the file
+ * @throws {BenchError} if it cannot be written, or would be written through a link
  */
 export function writeDocument(folder, name, document) {
   return writeAtomically(folder, name, `${JSON.stringify(document, null, 2)}\n`)
@@ -79,7 +80,7 @@ export function writeDocument(folder, name, document) {
  * @param {string} name of the file below the folder
  * @param {string | Uint8Array} text
  * @returns {string} the path of the file
- * @throws {BenchError} when it cannot be written, or would be written through a link
+ * @throws {BenchError} if it cannot be written, or would be written through a link
  */
 export function writeAtomically(folder, name, text) {
   const file = path.join(folder, name)
@@ -119,7 +120,7 @@ export function assertSafePath(folder) {
 /**
  * Asserts that a results folder can be created and written to, and leaves nothing behind.
  * @param {string} out as the user wrote it
- * @throws {UsageError} if it cannot
+ * @throws {UsageError} if it cannot, or has a path that configurations cannot carry
  */
 export function assertWritableFolder(out) {
   assertSafePath(out)
@@ -142,8 +143,8 @@ export function assertWritableFolder(out) {
  * Appends a line to a file and flushes it. The line begins on a line of its own, also after a line that a full disk cut off.
  * @param {string} folder
  * @param {string} name of the file below the folder
- * @param {string} line
- * @throws {BenchError} when it cannot be written, or would be written through a link
+ * @param {string} line without a line end
+ * @throws {BenchError} if it cannot be written, or would be written through a link
  */
 export function appendLine(folder, name, line) {
   const file = path.join(folder, name)
@@ -156,8 +157,8 @@ export function appendLine(folder, name, line) {
     try {
       writeAndFlush(descriptor, `${isWhole ? '' : '\n'}${line}\n`)
     } catch (error) {
-      // Half a line would be taken for a damaged record.
-      fs.truncateSync(file, size)
+      // Half a line would be taken for a damaged record. An error of its removal must not hide the first one.
+      callSafely(() => fs.truncateSync(file, size), null)
       throw error
     }
   } catch (error) {
@@ -166,10 +167,10 @@ export function appendLine(folder, name, line) {
 }
 
 /**
- * Creates the error for a file that could not be written. A BenchError stays as it is.
+ * Creates the error for a file that could not be written.
  * @param {string} file
- * @param {unknown} error
- * @returns {BenchError}
+ * @param {unknown} error of writing it
+ * @returns {BenchError} `error` itself: it is a BenchError
  */
 export function createWriteError(file, error) {
   if (error instanceof BenchError) return error
@@ -199,6 +200,7 @@ function assertNoLinks(folder, name) {
  * Writes a whole text, flushes it to the disk, and closes the file, also after an error.
  * @param {number} descriptor of an open file
  * @param {string | Uint8Array} text
+ * @throws the system's error if it cannot be written
  */
 function writeAndFlush(descriptor, text) {
   try {

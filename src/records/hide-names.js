@@ -10,6 +10,7 @@ const HIDDEN = 'hidden'
 const STRING = /"(?:[^"\\]|\\.)*"(?:\s*:)?/g
 const LINE = /^.*$/gm
 const NUMBER = /^\d+(?:\.\d+)?$/
+const NOTHING = /(?!)/g
 // A path begins a string or a word. /proc, /sys and /dev are the same on every machine, so paths in them stay.
 const PATH =
   /(?<=^|[\s"'`=:,;()[\]{}<>|]|\\[nrt])\/(?!(?:proc|sys|dev)\/)(?:[^\s/"'`\\=:,;()[\]{}<>|]+\/)+[^\s/"'`\\=:,;()[\]{}<>|]*/gm
@@ -19,52 +20,93 @@ const PATH =
  * changed alike, so its numbers still agree.
  * @param {Record<string, string>} files of the run: text by name
  * @param {{ folders: string[], names: string[] }} options folders: of this machine; names: of it and its user
- * @returns {{ hide: (text: string) => string, hideIn: (file: string, text: string) => string, kept: string[] }} hide: in any
- *   text; hideIn: in the text of a file; kept: names that stay, since an arm, a tool or a topology has them too
+ * @returns {{ hide: (text: string) => string, hideInFile: (file: string, text: string) => string, keptNames: string[] }}
+ *   hide: in any text; hideInFile: in the text of a file; keptNames: names that stay, since an arm, a tool or a topology has
+ *   them too
  */
 export function createNameHider(files, { folders, names }) {
   const manifest = parseJson(files['manifest.json'])
-  const arms = JSON.stringify([manifest?.arms, Object.keys(manifest?.tools ?? {}), manifest?.topologies])
+  const publicNames = JSON.stringify([manifest?.arms, Object.keys(manifest?.tools ?? {}), manifest?.topologies])
+  // Ids of arms join the names of links and planes by hyphens.
+  const isPublic = (/** @type {string} */ name) =>
+    new RegExp(String.raw`(?<!\w)${escapePattern(name)}(?!\w)`).test(publicNames)
+  // The longest come first: one name may begin with another.
   const allNames = [...new Set([...listHosts(manifest), ...names])].filter(Boolean).sort((a, b) => b.length - a.length)
-  const words = allNames.filter(name => !arms.includes(name))
-  const name = new RegExp(String.raw`(?<![\w-])(?:${words.map(escapePattern).join('|')})(?![\w-])`, 'g')
-  const counted = words.filter(word => !NUMBER.test(word))
-  const numbers = words.filter(word => NUMBER.test(word)).map(escapePattern)
-  const asNumber = numbers.length > 0 ? new RegExp(`(["=@])(?:${numbers.join('|')})"$`) : /(?!)/
-  const inText = new RegExp(String.raw`(?<![\w-])(?:${counted.map(escapePattern).join('|')})(?![\w-])`, 'g')
-  const roots = folders
-    .map(folder => folder.replace(/\/$/, ''))
-    .sort((a, b) => b.length - a.length)
-    .flatMap(folder => (folder === '' ? [] : new RegExp(String.raw`(?<![\w.-])${escapePattern(folder)}/`, 'g')))
-  const shorten = (/** @type {string} */ text) => {
-    const relative = roots.reduce((shortened, root) => shortened.replace(root, ''), text)
-    const short = relative.replace(PATH, absolute => `${absolute.split('/').filter(Boolean).at(-1)}`)
-    return short
-  }
-  const hide = (/** @type {string} */ text) => (words.length > 0 ? shorten(text).replace(name, HIDDEN) : shorten(text))
+  const hiddenNames = allNames.filter(name => !isPublic(name))
+  const namePattern = createWordPattern(hiddenNames)
+  const wordPattern = createWordPattern(hiddenNames.filter(name => !NUMBER.test(name)))
+  const numberPattern = createNumberPattern(hiddenNames.filter(name => NUMBER.test(name)))
+  const shortenPaths = createPathShortener(folders)
+  const hide = (/** @type {string} */ text) => shortenPaths(text).replace(namePattern, HIDDEN)
   // In a log line, a name that is a number stays: it may be one that `verify` reads.
-  const hideWords = (/** @type {string} */ line) =>
-    counted.length > 0 ? shorten(line).replace(inText, HIDDEN) : shorten(line)
-  // A host may be named 42: in JSON, only a string can be a name, and 42 only if it is the whole string or follows = or @ at its end.
-  const hideStrings = (/** @type {string} */ json) => {
-    /** @type {Map<string, string>} */
-    const hiddenStrings = new Map()
-    return json.replace(STRING, string => {
-      const hidden = hiddenStrings.get(string) ?? hideWords(string).replace(asNumber, `$1${HIDDEN}"`)
-      hiddenStrings.set(string, hidden)
-      return hidden
-    })
+  const hideInLine = (/** @type {string} */ line) => shortenPaths(line).replace(wordPattern, HIDDEN)
+  // A number in JSON is no name, but a string may be one.
+  const hideInString = (/** @type {string} */ string) => hideInLine(string).replace(numberPattern, `$1${HIDDEN}"`)
+  const hideInJson = (/** @type {string} */ json) => replaceStrings(json, hideInString)
+  const hideInFile = (/** @type {string} */ file, /** @type {string} */ text) => {
+    if (!file.endsWith('.log')) return hideInJson(text)
+    return text.replace(LINE, line => (line.startsWith('{') ? hideInJson(line) : hideInLine(line)))
   }
-  const hideText = (/** @type {string} */ file, /** @type {string} */ text) =>
-    file.endsWith('.log')
-      ? text.replace(LINE, line => (line.startsWith('{') ? hideStrings(line) : hideWords(line)))
-      : hideStrings(text)
-  return { hide, hideIn: hideText, kept: allNames.filter(name => arms.includes(name)) }
+  return { hide, hideInFile, keptNames: allNames.filter(isPublic) }
 }
 
 /**
- * Lists the hosts of a run: as they are in its manifest, and without scheme, user and port.
- * @param {any} manifest
+ * Creates a pattern of words that stand alone: no letter, digit, underscore or hyphen is beside them.
+ * @param {string[]} words
+ * @returns {RegExp} that matches nothing without words
+ */
+function createWordPattern(words) {
+  if (words.length === 0) return NOTHING
+  return new RegExp(String.raw`(?<![\w-])(?:${words.map(escapePattern).join('|')})(?![\w-])`, 'g')
+}
+
+/**
+ * Creates a pattern of numbers that are a whole JSON string, or follow = or @ at its end: a host may be named 42.
+ * @param {string[]} numbers
+ * @returns {RegExp} that matches nothing without numbers; its group is the character before the number
+ */
+function createNumberPattern(numbers) {
+  if (numbers.length === 0) return NOTHING
+  return new RegExp(`(["=@])(?:${numbers.map(escapePattern).join('|')})"$`)
+}
+
+/**
+ * Creates a function that makes paths in some folders relative to them, and shortens other absolute paths to their last part.
+ * @param {string[]} folders absolute; the root is left out
+ * @returns {(text: string) => string}
+ */
+function createPathShortener(folders) {
+  const roots = folders
+    .map(folder => folder.replace(/\/$/, ''))
+    .filter(Boolean)
+    .sort((a, b) => b.length - a.length)
+    .map(folder => new RegExp(String.raw`(?<![\w.-])${escapePattern(folder)}/`, 'g'))
+  return text => {
+    const relative = roots.reduce((shortened, root) => shortened.replace(root, ''), text)
+    return relative.replace(PATH, absolute => `${absolute.split('/').filter(Boolean).at(-1)}`)
+  }
+}
+
+/**
+ * Replaces each string of a JSON text, with its quotes and, if it is a key, its colon. Equal strings are computed once.
+ * @param {string} json
+ * @param {(string: string) => string} replace
+ * @returns {string}
+ */
+function replaceStrings(json, replace) {
+  /** @type {Map<string, string>} */
+  const replacements = new Map()
+  return json.replace(STRING, string => {
+    const replacement = replacements.get(string) ?? replace(string)
+    replacements.set(string, replacement)
+    return replacement
+  })
+}
+
+/**
+ * Lists the hosts, nodes, users and namespaces that the options and the machine of a run name: as they are in its manifest, and
+ * their parts without scheme and port.
+ * @param {any} manifest undefined: it is damaged
  * @returns {string[]} some are empty
  */
 function listHosts(manifest) {

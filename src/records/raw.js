@@ -10,11 +10,12 @@ import { readText, readTextLines } from './files.js'
 /** @import { ObservationRecord, Sample, SampleLine, Trial } from '../model/types.ts' */
 
 /**
- * Reads what was observed in a trial's window.
+ * Reads the observation of a trial's window, and its samples.
  * @param {string} folder
  * @param {string} trialId
  * @returns {{ observation: ObservationRecord, samples: Sample[] } | null} readings of a sample: in the order of the processes,
  *   {} if a process has none; null: the observation is missing or damaged
+ * @throws {BenchError} if a file cannot be read
  */
 export function readTrialObservation(folder, trialId) {
   /** @type {ObservationRecord | null} */
@@ -29,11 +30,11 @@ export function readTrialObservation(folder, trialId) {
 }
 
 /**
- * Reads what a kind of experiment recorded of a trial beside its window: raw/<trial>/<name>.json.
+ * Reads the document that a kind of trials has beside the window, such as rollout.json: raw/<trial>/<name>.json.
  * @param {string} folder
  * @param {{ trialId: string, name: string, schema: import('zod').ZodType }} file
- * @returns {any} null: it is missing or damaged
- * @throws {BenchError} when it cannot be read
+ * @returns {any} null: it is missing, no JSON, or does not fit the schema
+ * @throws {BenchError} if it cannot be read
  */
 export function readRawPart(folder, { trialId, name, schema }) {
   return readValidDocument(path.join(folder, 'raw', trialId, `${name}.json`), schema)
@@ -44,7 +45,7 @@ export function readRawPart(folder, { trialId, name, schema }) {
  * @param {string} folder
  * @param {string} trialId
  * @returns {SampleLine[]} []: there are none
- * @throws {BenchError} when they cannot be read
+ * @throws {BenchError} if they cannot be read
  */
 export function readSamples(folder, trialId) {
   const samples = []
@@ -59,7 +60,8 @@ export function readSamples(folder, trialId) {
  * Reads the log of a trial's load generator.
  * @param {string} folder
  * @param {string} trialId
- * @returns {{ file: string, log: string } | null} null: there is none
+ * @returns {{ file: string, log: string } | null} file: its path; null: there is none
+ * @throws {BenchError} if it cannot be read, or is larger than 64 MiB; the system's error if its folder cannot be listed
  */
 export function readLoadLog(folder, trialId) {
   const raw = path.join(folder, 'raw', trialId)
@@ -71,10 +73,11 @@ export function readLoadLog(folder, trialId) {
 }
 
 /**
- * Reads a JSON document, and checks it.
+ * Reads a JSON document that fits a schema, in the words of today.
  * @param {string} file
  * @param {import('zod').ZodType} schema
  * @returns {any} null: it is missing, no JSON, or does not fit the schema
+ * @throws {BenchError} if it cannot be read
  */
 function readValidDocument(file, schema) {
   const document = moderniseDocument(parseJson(readText(file) ?? ''))

@@ -20,32 +20,22 @@ import { readText, readTextLines } from './files.js'
 const TRIALS_MOST = 200_000
 
 /**
- * Reads a run.
+ * Reads a run. Records that are damaged, or do not belong to it, are left out.
  * @param {string} folder
- * @returns {{ manifest: Manifest, records: TrialRecord[], warnings: string[] }} warnings: which lines are left out, and why
- * @throws {BenchError} when it is no run, or one of another schema version, or its trials cannot be read
+ * @returns {{ manifest: Manifest, records: TrialRecord[], warnings: string[] }} warnings: a sentence for each line that is left out
+ * @throws {BenchError} if it is no run, or one of another schema version, or its trials are missing or cannot be read
  */
 export function readRun(folder) {
-  const manifest = parseManifest(folder)
+  const manifest = readManifest(folder)
   const file = path.join(folder, 'trials.jsonl')
   if (!existsSync(file))
     throw new BenchError(`${file} is missing: ${folder} has lost its trials, and cannot be reported`)
   const { arms, calibrations, rounds } = manifest
-  const knownArmIds = new Set([...arms.flatMap(arm => [arm.id, arm.calibratedBy]), ...calibrations.map(c => c.armId)])
-  const ids = new Set()
-  // A record may be whole but not belong to the run: a copied line, an edited plan. Each id is remembered, so that the next record
-  // with it is found. A trial of a search is of no arm of the plan: `searchOf` names the arm whose limit it looks for.
-  const findMismatch = (/** @type {TrialRecord} */ { trial: { id, round, arm, searchOf } }) => {
-    if (!knownArmIds.has(searchOf ?? arm.id))
-      return `the trial ${id} is of the arm ${arm.id}, which the manifest does not have`
-    if (searchOf === null && round > rounds)
-      return `the trial ${id} is of round ${round}, and the manifest has ${rounds}`
-    if (ids.has(id)) return `the trial ${id} is recorded before`
-    ids.add(id)
-    return null
-  }
+  const armIds = new Set([...arms.flatMap(arm => [arm.id, arm.calibratedBy]), ...calibrations.map(c => c.armId)])
   /** @type {TrialRecord[]} */
   const records = []
+  /** @type {Set<string>} */
+  const trialIds = new Set()
   const warnings = []
   let count = 0
   for (const line of readTextLines(file, { lines: TRIALS_MOST })) {
@@ -58,33 +48,51 @@ export function readRun(folder) {
       continue
     }
     // A number that is missing reads as 0 in a sum: such a record is not used.
-    const fault = findFault(trialSchema, record) ?? findMismatch(record)
-    if (fault === null) records.push(record)
-    else warnings.push(`${place}: the record is left out: ${fault}`)
+    const fault = findFault(trialSchema, record) ?? findMismatch(record, { armIds, rounds, trialIds })
+    if (fault === null) {
+      trialIds.add(record.trial.id)
+      records.push(record)
+    } else warnings.push(`${place}: the record is left out: ${fault}`)
   }
   return { manifest, records, warnings }
+}
+
+/**
+ * Finds the reason why a record does not belong to a run, as a copied line, or one of an edited plan.
+ * @param {TrialRecord} record
+ * @param {{ armIds: Set<string | null>, rounds: number, trialIds: Set<string> }} run armIds, rounds: of its manifest; trialIds:
+ *   of the records before
+ * @returns {string | null} null: it belongs to the run
+ */
+function findMismatch({ trial: { id, round, arm, searchOf } }, { armIds, rounds, trialIds }) {
+  // A trial of a search is of no arm of the plan: `searchOf` names the arm whose limit it looks for.
+  if (!armIds.has(searchOf ?? arm.id))
+    return `the trial ${id} is of the arm ${arm.id}, which the manifest does not have`
+  if (searchOf === null && round > rounds) return `the trial ${id} is of round ${round}, and the manifest has ${rounds}`
+  return trialIds.has(id) ? `the trial ${id} is recorded before` : null
 }
 
 /**
  * Reads the summary as it was written, unchecked. Only `verify` checks it.
  * @param {string} folder
  * @returns {Summary}
- * @throws {BenchError} as `parseDocument`
+ * @throws {BenchError} if it is missing, unreadable, no JSON object, or of a version that this kit does not read
  */
 export function readSummary(folder) {
   const file = path.join(folder, 'summary.json')
-  return /** @type {any} */ (parseDocument(file, `${file} is missing: no summary was written of ${folder}`))
+  return /** @type {any} */ (readDocument(file, `${file} is missing: no summary was written of ${folder}`))
 }
 
 /**
- * Reads and checks the manifest.
+ * Reads the manifest of a run that measured something.
  * @param {string} folder
  * @returns {Manifest}
- * @throws {BenchError} if there is none, it does not fit the schema, or it is that of a run that measured nothing
+ * @throws {BenchError} if it is missing or unreadable, does not fit the schema, has a quantity that this kit does not have, or is
+ *   that of a run that only computed
  */
-function parseManifest(folder) {
+function readManifest(folder) {
   const file = path.join(folder, 'manifest.json')
-  const manifest = /** @type {any} */ (parseDocument(file, `${folder} holds no run: ${file} is missing`))
+  const manifest = /** @type {any} */ (readDocument(file, `${folder} holds no run: ${file} is missing`))
   if (manifest.kind !== undefined)
     throw new BenchError(
       `${folder} is a run of ${manifest.kind}, which measured nothing: report, verify and claims read it`,
@@ -109,9 +117,9 @@ function findUnknownQuantity({ settings }) {
  * @param {string} file
  * @param {string} missingMessage the message of the error if it is missing
  * @returns {any} an object
- * @throws {BenchError} if it is missing, no JSON object, nested too deep, or of a version that this kit does not read
+ * @throws {BenchError} if it is missing, unreadable, no JSON object, nested too deep, or of a version that this kit does not read
  */
-export function parseDocument(file, missingMessage) {
+export function readDocument(file, missingMessage) {
   const text = readText(file)
   if (text === null) throw new BenchError(missingMessage)
   if (isTooDeep(text)) throw new BenchError(`${file} is not a document of this kit: it is ${TOO_DEEP}`)

@@ -28,21 +28,22 @@ export function createResultsFolder(folder) {
 }
 
 /**
- * Appends a trial and flushes it, so that it survives a crash.
+ * Appends a trial to trials.jsonl and flushes it, so that it survives a crash.
  * @param {string} folder
  * @param {TrialRecord} record
+ * @throws {BenchError} if it cannot be written
  */
 export function appendTrial(folder, record) {
   appendLine(folder, 'trials.jsonl', JSON.stringify(record))
 }
 
 /**
- * Copies a trial of another run, with its raw files and its record, as `trial`.
+ * Copies a trial of another run, with its record, and its raw files if it has any.
  * @param {object} options
  * @param {string} options.from the folder of that run
  * @param {string} options.to the folder of this one
- * @param {TrialRecord} options.record
- * @param {Trial} options.trial
+ * @param {TrialRecord} options.record of that run
+ * @param {Trial} options.trial of this run, as which it is recorded
  * @throws {BenchError} if it cannot be written
  */
 export function copyTrial({ from, to, record, trial }) {
@@ -60,6 +61,7 @@ export function copyTrial({ from, to, record, trial }) {
 /**
  * Removes the truncated lines of trials.jsonl that a crash left, so that their trials have no record and are run again.
  * @param {string} folder
+ * @throws {BenchError} if it cannot be read or written
  */
 export function removeTruncatedLines(folder) {
   const lines = [...readTextLines(path.join(folder, 'trials.jsonl'))]
@@ -86,20 +88,21 @@ export function renderRawName({ id, interleaving }) {
  * @param {string[]} observed.names of the processes, in the order of the readings
  * @param {ObservationRecord | null} [observed.observation] null: it is not written
  * @param {Record<string, object>} [observed.partFiles] by name without .json; none by default
+ * @throws {BenchError} if they cannot be written
  */
 export function writeObservation(folder, { trial, samples, names, observation = null, partFiles = {} }) {
   const raw = `raw/${renderRawName(trial)}`
   const lines = samples.map(({ epochMs, edge, readings }) =>
-    toJson({ epochMs, edge, processes: Object.fromEntries(readings.map((reading, i) => [names[i], reading])) }),
+    renderJson({ epochMs, edge, processes: Object.fromEntries(readings.map((reading, i) => [names[i], reading])) }),
   )
   writeAtomically(folder, `${raw}/samples.jsonl`, `${lines.join('\n')}\n`)
-  if (observation) writeAtomically(folder, `${raw}/observation.json`, `${toJson(observation)}\n`)
+  if (observation) writeAtomically(folder, `${raw}/observation.json`, `${renderJson(observation)}\n`)
   for (const [name, part] of Object.entries(partFiles))
-    writeAtomically(folder, `${raw}/${name}.json`, `${toJson(part)}\n`)
+    writeAtomically(folder, `${raw}/${name}.json`, `${renderJson(part)}\n`)
 }
 
 /**
- * Removes the raw files of a trial that was cut short.
+ * Removes the raw files of a trial that was cut short, if it has any.
  * @param {string} folder
  * @param {string} trialId
  */
@@ -112,6 +115,6 @@ export function removeRaw(folder, trialId) {
  * @param {unknown} value
  * @returns {string}
  */
-function toJson(value) {
+function renderJson(value) {
   return JSON.stringify(value, (_, part) => (Number.isNaN(part) ? undefined : part))
 }

@@ -1,7 +1,16 @@
 import { findQuantity, formatValue, QUANTITIES } from '../judge/quantities.js'
 import { findSections } from '../kinds/sections.js'
+import { groupBy } from '../lib/group-by.js'
 import { alignLeft, alignRight, keepColumns } from '../lib/text-table.js'
-import { AXES, BASELINE_AXES, isAlike, isRedirected, listVariedAxes, renderArmName, renderAxes } from '../model/arms.js'
+import {
+  AXES,
+  areAlikeOn,
+  BASELINE_AXES,
+  isRedirected,
+  listVariedAxes,
+  renderArmName,
+  renderAxes,
+} from '../model/arms.js'
 
 /**
  * Tables of arms: a row for each plane, CPU limit and link, with a line for each sidecar; or, if an experiment is about one axis,
@@ -13,25 +22,25 @@ import { AXES, BASELINE_AXES, isAlike, isRedirected, listVariedAxes, renderArmNa
 /** Columns that a terminal leaves out, so that the others fit in its 100 columns. */
 export const WIDE_COLUMNS = ['p90', 'p95', 'CPU cores', 'throttled', 'anon']
 
-const OF_ARM = ['throughput', 'p50', 'p90', 'p95', 'p99', 'cpuPerRequest']
-const OF_SIDECAR = ['cpuCores', 'cpuOfCap', 'cpuPerRequest', 'throttled', 'anon', 'rss']
-const ADDED = ['addedP50', 'addedP99']
-const WITH_INTERVAL = ['throughput', 'cpuPerRequest']
+const ARM_QUANTITIES = ['throughput', 'p50', 'p90', 'p95', 'p99', 'cpuPerRequest']
+const SIDECAR_QUANTITIES = ['cpuCores', 'cpuOfCap', 'cpuPerRequest', 'throttled', 'anon', 'rss']
+const ADDED_QUANTITIES = ['addedP50', 'addedP99']
+const INTERVAL_QUANTITIES = ['throughput', 'cpuPerRequest']
 
 /**
- * Tabulates arms, link by link, without A/A arms. Columns in which no arm has a value are left out.
- * @param {Pick<Result, 'arms'>} result
- * @returns {Table} `-`: no value
+ * Tabulates the arms of a result, link by link, without A/A arms. Columns in which no arm has a value are left out.
+ * @param {Pick<Result, 'arms'>} result with at least one arm
+ * @returns {Table} a cell without a value is `-`
  */
 export function tabulateArms({ arms }) {
   const links = listLinks(arms)
   const varied = listVariedAxes(arms).filter(name => name !== 'link' && name !== 'cpuLimitCores')
-  const added = arms[0].load.kind === 'open' ? ADDED : []
+  const added = arms[0].load.kind === 'open' ? ADDED_QUANTITIES : []
   const columns = [
     ...alignLeft('plane'),
-    ...alignRight('cap', ...varied.map(name => AXES[name].label), ...OF_ARM.map(renderHeader)),
+    ...alignRight('cap', ...varied.map(name => AXES[name].label), ...ARM_QUANTITIES.map(renderHeader)),
     ...alignLeft('sidecar'),
-    ...alignRight(...OF_SIDECAR.map(renderHeader)),
+    ...alignRight(...SIDECAR_QUANTITIES.map(renderHeader)),
     ...alignLeft('bound by'),
     ...alignRight(...added.map(renderHeader)),
   ]
@@ -39,49 +48,48 @@ export function tabulateArms({ arms }) {
   const rows = []
   for (const link of links) {
     if (links.length > 1) rows.push([{ content: `link ${link}`, colSpan: columns.length }])
-    for (const arm of arms.filter(a => a.link === link && a.repeatOf === null))
-      rows.push(tabulateArm({ arm, varied, added }))
+    const linkArms = arms.filter(arm => arm.link === link && arm.repeatOf === null)
+    rows.push(...linkArms.map(arm => createArmRow({ arm, varied, added })))
   }
-  // A column in which no arm has anything is left out.
-  const hasValues = (/** @type {number} */ i) =>
-    rows.some(row => row.length === columns.length && !/^[-\n]*$/.test(`${row[i]}`))
-  return { caption: 'Every plane, cap and load', ...keepColumns({ columns, rows }, hasValues) }
+  const armRows = rows.filter(row => row.length === columns.length)
+  const hasValue = (/** @type {number} */ column) => armRows.some(row => !/^[-\n]*$/.test(`${row[column]}`))
+  return { caption: 'Every plane, cap and load', ...keepColumns({ columns, rows }, hasValue) }
 }
 
 /**
- * Renders the heading of a quantity's column.
+ * Renders the heading of a quantity's column: its short label, else its label.
  * @param {string} name of a quantity
- * @returns {string} its short label, else its label
+ * @returns {string}
  */
 const renderHeader = name => QUANTITIES[name].short ?? QUANTITIES[name].label
 
 /**
- * Creates the row of an arm. A quantity of sidecars has a line for each.
+ * Creates the row of an arm. A cell on sidecars has a line for each of them.
  * @param {{ arm: SummaryArm, varied: AxisName[], added: string[] }} options varied: the axes that have a column;
- *   added: the last quantities
- * @returns {string[]} cells
+ *   added: the quantities of the last columns
+ * @returns {string[]} cells, `-` without a value
  */
-function tabulateArm({ arm, varied, added }) {
-  const renderServiceLines = (/** @type {(service: string) => string} */ line) =>
-    arm.sidecars.map(({ service }) => line(service)).join('\n') || '-'
+function createArmRow({ arm, varied, added }) {
+  const renderSidecarLines = (/** @type {(service: string) => string} */ renderLine) =>
+    arm.sidecars.map(({ service }) => renderLine(service)).join('\n') || '-'
   return [
     renderArmName(arm),
     arm.cpuLimitCores === null ? '-' : `${arm.cpuLimitCores}`,
-    ...varied.map(name => `${AXES[name].of(arm) ?? '-'}`),
-    ...OF_ARM.map(name => renderWholeMedian(arm, name)),
-    renderServiceLines(service => service),
-    ...OF_SIDECAR.map(name => renderServiceLines(service => renderArmMedian(arm, name, service))),
-    renderArmBound(arm),
-    ...added.map(name => renderWholeMedian(arm, name)),
+    ...varied.map(name => `${AXES[name].readValue(arm) ?? '-'}`),
+    ...ARM_QUANTITIES.map(name => renderMedianWithInterval(arm, name)),
+    renderSidecarLines(service => service),
+    ...SIDECAR_QUANTITIES.map(name => renderSidecarLines(service => renderMedian(arm, name, service))),
+    renderOutcome(arm),
+    ...added.map(name => renderMedianWithInterval(arm, name)),
   ]
 }
 
 /**
- * Renders what bound an arm, and how many of its trials failed or are invalid.
+ * Renders what bound an arm, then how many of its trials failed or are invalid, a line each.
  * @param {SummaryArm} arm
- * @returns {string} lines
+ * @returns {string} the first line is `-` if nothing bound it, `nothing measured` if no trial is completed
  */
-function renderArmBound({ boundBy, trials }) {
+function renderOutcome({ boundBy, trials }) {
   return [
     boundBy ?? (trials.completed > 0 ? '-' : 'nothing measured'),
     ...(trials.failed > 0 ? [`${trials.failed} failed`] : []),
@@ -90,9 +98,9 @@ function renderArmBound({ boundBy, trials }) {
 }
 
 /**
- * Renders the names of the links, and whether connections were redirected: in all arms, or in some.
+ * Renders the names of the links, and whether connections were redirected in all arms or in some.
  * @param {SummaryArm[]} arms
- * @returns {string} `link gateway-ratings`
+ * @returns {string} such as `link gateway-ratings, with redirection of connections`
  */
 export function renderLinks(arms) {
   const redirected = arms.filter(({ conditions }) => isRedirected(conditions)).length
@@ -111,129 +119,156 @@ function listLinks(arms) {
 }
 
 /**
- * Renders a median.
+ * Renders the median of a quantity of an arm, or of one service's sidecar.
  * @param {SummaryArm} arm
  * @param {string} name of the quantity
- * @param {string} [service] whose sidecar; absent: all sidecars together
- * @returns {string} `-`: no value
+ * @param {string} [service] absent: all sidecars together
+ * @returns {string} `-` without a value
  */
-function renderArmMedian(arm, name, service) {
+function renderMedian(arm, name, service) {
   const { median } = findQuantity(arm, name, service)
   const { digits, digitsOfOne = digits, ...row } = QUANTITIES[name]
   return median === null ? '-' : formatValue({ ...row, digits: service ? digitsOfOne : digits }, median)
 }
 
 /**
- * Renders a median over all sidecars; for some quantities, with its interval.
+ * Renders the median of a quantity over all sidecars; for INTERVAL_QUANTITIES with the interval below it, if it has one.
  * @param {SummaryArm} arm
  * @param {string} name of the quantity
- * @returns {string} `-`: no value
+ * @returns {string} `-` without a value
  */
-function renderWholeMedian(arm, name) {
+function renderMedianWithInterval(arm, name) {
   const { low, high } = findQuantity(arm, name)
-  if (!WITH_INTERVAL.includes(name) || low === null || high === null) return renderArmMedian(arm, name)
-  return `${renderArmMedian(arm, name)}\n[${[low, high].map(value => formatValue(QUANTITIES[name], value)).join(', ')}]`
+  if (!INTERVAL_QUANTITIES.includes(name) || low === null || high === null) return renderMedian(arm, name)
+  return `${renderMedian(arm, name)}\n[${[low, high].map(value => formatValue(QUANTITIES[name], value)).join(', ')}]`
 }
 
-// A pivot also shows this for each sidecar, up to SIDECARS_MOST: the busiest one is what a CPU limit binds.
+// A pivot also has a row of this quantity for each sidecar, of up to SIDECARS_MOST: a CPU limit binds the busiest one.
 const QUANTITY_OF_SIDECARS = 'cpuCores'
 const SIDECARS_MOST = 3
-const NO_VALUE = { median: null, low: null, high: null }
 
 /**
- * Creates a table for each combination of the axes other than `shows.across`, with its baselines.
+ * A plane in a pivot.
+ * @typedef {object} PivotPlane
+ * @property {string} name
+ * @property {string[]} services of its sidecars, as `listServices` gives them
+ * @property {(SummaryArm | undefined)[]} columnArms the arm of each column; undefined: none was measured
+ */
+
+/**
+ * Creates a table for each combination of values on the varied axes other than `shows.across`. Arms without sidecars are
+ * baselines, and stand in the table of every combination that shares their load.
  * @param {Pick<Result, 'arms'>} result
  * @param {Shows} shows
- * @returns {Table[]} captions: the combination
+ * @returns {Table[]} captions: the combination, empty if no other axis varies
+ * @throws {BenchError} if an arm is of a kind that this version of the kit does not have
  */
 export function tabulatePivots({ arms }, shows) {
   const measured = arms.filter(arm => arm.repeatOf === null)
-  const { across } = shows
-  // An axis that arms without sidecars lack makes no table of its own.
-  const varied = listVariedAxes(measured).filter(name => name !== across)
+  const varied = listVariedAxes(measured).filter(name => name !== shows.across)
   const shared = varied.filter(name => BASELINE_AXES.includes(name))
-  const withSidecars = measured.filter(arm => arm.sidecars.length > 0)
-  const keys = [...new Set((withSidecars.length > 0 ? withSidecars : measured).map(arm => renderAxes(arm, varied)))]
+  // An axis that arms without sidecars lack makes no table of its own.
+  const keys = [...new Set(chooseArmsOfAxes(measured).map(arm => renderAxes(arm, varied)))]
   return keys.map(key => {
     const group = measured.filter(arm => renderAxes(arm, varied) === key)
     const [first] = group
-    const baselines = measured.filter(arm => !arm.hasSidecars && !group.includes(arm) && isAlike(arm, first, shared))
+    const others = measured.filter(arm => !group.includes(arm))
+    const baselines = others.filter(arm => !arm.hasSidecars && areAlikeOn(arm, first, shared))
     return { caption: key, ...tabulatePivot([...baselines, ...group], shows) }
   })
 }
 
+/** Chooses the arms that have values on every axis: those with sidecars, or all if none has any. @param {SummaryArm[]} arms */
+function chooseArmsOfAxes(arms) {
+  const withSidecars = arms.filter(arm => arm.sidecars.length > 0)
+  return withSidecars.length > 0 ? withSidecars : arms
+}
+
 /**
- * Creates a row for each quantity and plane that has a value, and a column for each value of the axis `across`, or
- * one if there is no such axis. The last rows say what bound the planes.
+ * Tabulates each quantity and plane that has a value, with a column for each value of the axis `across`, or one column
+ * without such an axis. The last rows say what bound the planes.
  * @param {SummaryArm[]} arms
  * @param {Shows} shows
  * @returns {Pick<Table, 'columns' | 'rows'>}
  */
 function tabulatePivot(arms, { across, quantities }) {
-  const findAcrossValue = (/** @type {SummaryArm} */ arm) => (across === null ? null : AXES[across].of(arm))
-  const withSidecars = arms.filter(arm => arm.sidecars.length > 0)
-  const values = [...new Set((withSidecars.length > 0 ? withSidecars : arms).map(findAcrossValue))]
-  const columns = [
-    ...alignLeft(across === null ? '' : AXES[across].label),
-    ...alignRight(...values.map(value => `${value ?? ''}`)),
-  ]
-  const rows = []
-  const planes = [...new Set(arms.map(renderArmName))]
-  // An axis of sidecars does not change an arm without them: every column has its value.
-  const findArm = (/** @type {string} */ plane, /** @type {unknown} */ value) => {
-    const planeArms = arms.filter(arm => renderArmName(arm) === plane)
-    return (
-      planeArms.find(arm => findAcrossValue(arm) === value) ??
-      (planeArms.length === 1 && !planeArms[0].hasSidecars ? planeArms[0] : undefined)
-    )
+  const readAcross = (/** @type {SummaryArm} */ arm) => (across === null ? null : AXES[across].readValue(arm))
+  const values = [...new Set(chooseArmsOfAxes(arms).map(readAcross))]
+  const planes = [...groupBy(arms, renderArmName)].map(([name, planeArms]) => {
+    // An axis of sidecars does not change an arm without them: every column has its value.
+    const baseline = planeArms.length === 1 && !planeArms[0].hasSidecars ? planeArms[0] : undefined
+    const columnArms = values.map(value => planeArms.find(arm => readAcross(arm) === value) ?? baseline)
+    return { name, services: listServices(planeArms), columnArms }
+  })
+  return {
+    columns: [
+      ...alignLeft(across === null ? '' : AXES[across].label),
+      ...alignRight(...values.map(value => `${value ?? ''}`)),
+    ],
+    rows: [
+      ...quantities.flatMap(quantity => planes.flatMap(plane => createQuantityRows(plane, quantity))),
+      ...planes.flatMap(createBoundRow),
+    ],
   }
-  for (const name of quantities) {
-    const row = QUANTITIES[name]
-    const formatQuantity = (/** @type {number} */ value) => formatValue(row, value)
-    for (const plane of planes) {
-      const services =
-        name === QUANTITY_OF_SIDECARS ? listServices(arms.filter(arm => renderArmName(arm) === plane)) : []
-      for (const service of services.length > 1 ? [null, ...services] : [null]) {
-        const cells = values.map(value => {
-          const arm = findArm(plane, value)
-          const { median, low, high } = arm ? findQuantity(arm, name, service) : NO_VALUE
-          if (median === null) return '-'
-          return low === null || high === null
-            ? formatQuantity(median)
-            : `${formatQuantity(median)}\n[${formatQuantity(low)}, ${formatQuantity(high)}]`
-        })
-        if (cells.some(cell => cell !== '-'))
-          rows.push([`${row.label}, ${plane}${service ? `: ${service}` : ''}`, ...cells])
-      }
-    }
-  }
-  for (const plane of planes) {
-    const bound = values.map(value => renderCellBound(findArm(plane, value)))
-    if (bound.some(cell => cell !== '-')) rows.push([`bound by, ${plane}`, ...bound])
-  }
-  return { columns, rows }
 }
 
 /**
- * Renders what bound an arm, or that it was not measured, failed or was idle.
- * @param {SummaryArm | undefined} arm undefined: the plane has none here
- * @returns {string} `-`: nothing bound it
+ * Creates the row of a quantity of a plane; of QUANTITY_OF_SIDECARS also one for each of several services.
+ * @param {PivotPlane} plane
+ * @param {string} quantity
+ * @returns {string[][]} without rows that have no value
  */
-function renderCellBound(arm) {
-  if (!arm) return 'not measured'
+function createQuantityRows({ name, services, columnArms }, quantity) {
+  const listed = quantity === QUANTITY_OF_SIDECARS && services.length > 1 ? services : []
+  return [null, ...listed].flatMap(service => {
+    const cells = columnArms.map(arm => renderPivotCell(arm, quantity, service))
+    const label = `${QUANTITIES[quantity].label}, ${name}${service === null ? '' : `: ${service}`}`
+    return cells.some(cell => cell !== '-') ? [[label, ...cells]] : []
+  })
+}
+
+/**
+ * Renders the median of a quantity, with the interval below it if it has one.
+ * @param {SummaryArm | undefined} arm
+ * @param {string} quantity
+ * @param {string | null} service null: all sidecars together
+ * @returns {string} `-` without an arm or a value
+ */
+function renderPivotCell(arm, quantity, service) {
+  if (arm === undefined) return '-'
+  const { median, low, high } = findQuantity(arm, quantity, service)
+  if (median === null) return '-'
+  const format = (/** @type {number} */ value) => formatValue(QUANTITIES[quantity], value)
+  return low === null || high === null ? format(median) : `${format(median)}\n[${format(low)}, ${format(high)}]`
+}
+
+/** Creates the row of what bound a plane. @param {PivotPlane} plane @returns {string[][]} [] if nothing did in any column */
+function createBoundRow({ name, columnArms }) {
+  const cells = columnArms.map(renderBound)
+  return cells.some(cell => cell !== '-') ? [[`bound by, ${name}`, ...cells]] : []
+}
+
+/**
+ * Renders what bound an arm, or that it was `not measured`, `failed` (without a completed trial) or `idle`.
+ * @param {SummaryArm | undefined} arm undefined: the plane has none in the column
+ * @returns {string} `-` if nothing bound it
+ * @throws {BenchError} if the arm is of a kind that this version of the kit does not have
+ */
+function renderBound(arm) {
+  if (arm === undefined) return 'not measured'
   const { completed, failed } = arm.trials
   if (completed === 0 && failed > 0) return 'failed'
-  const boundBy = findSections(arm).boundOf?.(arm) ?? arm.boundBy
+  const boundBy = findSections(arm).renderBound?.(arm) ?? arm.boundBy
   return boundBy ?? (arm.load.kind === 'idle' ? 'idle' : '-')
 }
 
 /**
- * Lists the names of sidecars, without copies.
+ * Lists the services that have a sidecar, without copies of services.
  * @param {SummaryArm[]} arms
- * @returns {string[]} []: there are more than SIDECARS_MOST
+ * @returns {string[]} [] if there are more than SIDECARS_MOST
  */
 function listServices(arms) {
-  const originals = arms.flatMap(arm => arm.sidecars.filter(s => s.copyOf === null))
-  const names = [...new Set(originals.map(s => s.service))]
-  return names.length <= SIDECARS_MOST ? names : []
+  const originals = arms.flatMap(arm => arm.sidecars.filter(sidecar => sidecar.copyOf === null))
+  const services = [...new Set(originals.map(({ service }) => service))]
+  return services.length <= SIDECARS_MOST ? services : []
 }

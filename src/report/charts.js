@@ -1,6 +1,6 @@
 import { chooseRequiredUse, findQuantity, QUANTITIES } from '../judge/quantities.js'
 import { findQuantileMs, findRoundValue, hasTail } from '../judge/record/measures.js'
-import { findSections, hasAny, listResults } from '../kinds/sections.js'
+import { findSections, hasResultWith, listResults } from '../kinds/sections.js'
 import { groupBy } from '../lib/group-by.js'
 import { lowerFirstLetter } from '../lib/letters.js'
 import { summariseValues } from '../lib/stats.js'
@@ -13,6 +13,7 @@ import {
   renderAxes,
 } from '../model/arms.js'
 import { listArms } from '../model/results.js'
+import { createColourChooser } from './charts/colours.js'
 import { drawDistributions } from './charts/distributions.js'
 import { drawOverAxis, drawOverLimit, drawOverRate, drawOverShare, drawOverSidecars } from './charts/forms.js'
 import { drawOverTime } from './charts/over-time.js'
@@ -23,7 +24,8 @@ import * as tables from './charts/tables.js'
  * The charts of a run, each with the table of what is drawn. Pure.
  * @import { CpuLine, Quantity, Summary, SummaryArm, TrialRecord } from '../model/types.ts'
  * @import { SidecarSeries } from '../judge/sidecars.js'
- * @import { ColourFor } from '../kinds/sections.js'
+ * @import { ColourFor, KindChart } from '../kinds/sections.js'
+ * @import { ReportChart } from './charts/tables.js'
  * @import { Section } from './section.js'
  */
 
@@ -31,8 +33,8 @@ import * as tables from './charts/tables.js'
  * @typedef {object} ChartInput
  * @property {Summary} summary
  * @property {SummaryArm[]} arms
- * @property {(arm: SummaryArm) => TrialRecord[]} recordsOf
- * @property {(trialId: string) => SidecarSeries[]} seriesOf returns [] for a trial without samples
+ * @property {(arm: SummaryArm) => TrialRecord[]} listRecords
+ * @property {(trialId: string) => SidecarSeries[]} listSeries gives [] for a trial without samples
  * @property {ColourFor} colourFor
  */
 
@@ -47,40 +49,50 @@ const FORMS = {
 /**
  * Draws all charts of a run, in groups. Arms without a completed or invalid trial are left out.
  * @typedef {'rounds' | 'distributions' | 'overTime' | 'overRate' | keyof typeof FORMS} ChartGroup
- * @param {{ summary: Summary, records: TrialRecord[], seriesOf: (trialId: string) => SidecarSeries[] }} run seriesOf:
- *   gives the series of a trial's sidecars; []: it has no samples
- * @returns {Record<ChartGroup, import('./charts/tables.js').ReportChart[]>} []: the run has nothing for the group
+ * @param {{ summary: Summary, records: TrialRecord[] } & Pick<ChartInput, 'listSeries'>} run
+ * @returns {Record<ChartGroup, ReportChart[]>} [] if the run has nothing for the group
+ * @throws {BenchError} if a result is of a kind that this version of the kit does not have
  */
-export function drawCharts({ summary, records, seriesOf }) {
-  const byArm = groupBy(records, record => record.trial.arm.id)
-  const listArmRecords = (/** @type {SummaryArm} */ arm) => byArm.get(arm.id) ?? []
+export function drawCharts({ summary, records, listSeries }) {
+  const recordsByArm = groupBy(records, record => record.trial.arm.id)
+  const listRecords = (/** @type {SummaryArm} */ arm) => recordsByArm.get(arm.id) ?? []
   const arms = listArms(summary).filter(arm => arm.trials.completed + arm.trials.invalid > 0)
-  const chooseArmColour = createColours(arms)
-  const hasRounds = hasAny(summary, 'hasRounds')
-  const kindCharts = listResults(summary).flatMap(
-    ({ sections, result }) => sections.charts?.({ result, summary, arms, records, colourFor: chooseArmColour }) ?? [],
-  )
-  const drawForm = (/** @type {keyof typeof FORMS} */ name) =>
-    kindCharts.flatMap(({ form, id, ...chart }) => {
-      // Each form has its own type of lines and axes.
-      const input = /** @type {any} */ (chart)
-      return form === name ? [{ ...FORMS[name].draw(input), id, table: FORMS[name].tabulate(input) }] : []
-    })
-  const armsWithSeries = arms.filter(arm => findSections(arm).hasSeries !== false)
+  const colourFor = createColourChooser(arms)
+  const hasRounds = hasResultWith(summary, 'hasRounds')
   const aloneArms = hasRounds ? arms.filter(arm => arm.load.kind !== 'interleaved') : []
+  const armsWithSeries = arms.filter(arm => findSections(arm).hasSeries !== false)
+  const kindCharts = listResults(summary).flatMap(
+    ({ sections, result }) => sections.drawCharts?.({ result, summary, arms, records, colourFor }) ?? [],
+  )
   return {
-    rounds: hasRounds ? drawRoundsOfResults(summary, { arms, colourFor: chooseArmColour }) : [],
-    distributions: drawPercentiles({ arms: aloneArms, recordsOf: listArmRecords, colourFor: chooseArmColour }),
-    overRate: drawRates({ summary, arms, colourFor: chooseArmColour }),
-    overLimit: drawForm('overLimit'),
-    overAxis: drawForm('overAxis'),
-    overShare: drawForm('overShare'),
-    overSidecars: drawForm('overSidecars'),
-    overTime: drawTrials({ arms: armsWithSeries, recordsOf: listArmRecords, seriesOf }),
+    rounds: hasRounds ? drawRoundsOfResults({ summary, arms, colourFor }) : [],
+    distributions: drawPercentiles({ arms: aloneArms, listRecords, colourFor }),
+    overRate: drawRates({ summary, arms, colourFor }),
+    overLimit: drawForm(kindCharts, 'overLimit'),
+    overAxis: drawForm(kindCharts, 'overAxis'),
+    overShare: drawForm(kindCharts, 'overShare'),
+    overSidecars: drawForm(kindCharts, 'overSidecars'),
+    overTime: drawTypicalTrials({ arms: armsWithSeries, listRecords, listSeries }),
   }
 }
 
-/** Sections of charts, in the order of the page. @type {[ChartGroup, id: string, name: string, legend?: string][]} */
+/**
+ * Draws the charts of one form, and leaves the others out.
+ * @param {KindChart[]} charts of all kinds
+ * @param {keyof typeof FORMS} name of the form
+ * @returns {ReportChart[]}
+ */
+function drawForm(charts, name) {
+  const { draw, tabulate } = FORMS[name]
+  return charts.flatMap(({ form, id, ...chart }) => {
+    if (form !== name) return []
+    // Each form has its own type of lines and axes.
+    const input = /** @type {any} */ (chart)
+    return [{ ...draw(input), id, table: tabulate(input) }]
+  })
+}
+
+/** The section of each group, in the order of the page. @type {[ChartGroup, id: string, name: string, legend?: string][]} */
 const CHART_SECTIONS = [
   ['distributions', 'latency', 'Latency'],
   ['overRate', 'over-rate', 'CPU over the rate'],
@@ -104,7 +116,7 @@ const CHART_SECTIONS = [
 /**
  * Creates a section for each group of charts, except rounds, which are beside their table.
  * @param {ReturnType<typeof drawCharts>} groups
- * @returns {Section[]} without charts, a section has no blocks
+ * @returns {Section[]} a section without blocks for a group without charts
  */
 export function createChartSections(groups) {
   return CHART_SECTIONS.map(([group, id, name, legend]) => ({
@@ -122,38 +134,35 @@ export function createChartSections(groups) {
 
 /**
  * Draws the rounds of each result.
- * @param {Summary} summary
- * @param {Pick<ChartInput, 'arms' | 'colourFor'>} options
- * @returns {import('./charts/tables.js').ReportChart[]} with several results, `part` is the index of the chart's
+ * @param {Pick<ChartInput, 'summary' | 'arms' | 'colourFor'>} options arms: those that are drawn
+ * @returns {ReportChart[]} beside other results, a chart has the index of its result as `part` and its heading in the title
  */
-function drawRoundsOfResults(summary, { arms, colourFor }) {
-  return listResults(summary).flatMap(({ result, heading: name }, i) => {
+function drawRoundsOfResults({ summary, arms, colourFor }) {
+  return listResults(summary).flatMap(({ result, heading }, i) => {
     const resultArms = arms.filter(arm => result.arms.includes(arm))
     const charts = drawQuantities(resultArms, colourFor)
-    if (name === undefined) return charts
+    if (heading === undefined) return charts
     return charts.map(chart => ({
       ...chart,
       part: i,
       id: `${chart.id}-${i + 1}`,
-      title: `${chart.title}: ${lowerFirstLetter(name)}`,
+      title: `${chart.title}: ${lowerFirstLetter(heading)}`,
     }))
   })
 }
 
 /**
- * Draws the rounds of each quantity that has a value and, under the load of the arms, a chart.
+ * Draws the rounds of each quantity that has a value and that the table of quantities draws under the load of the arms.
  * @param {SummaryArm[]} arms
  * @param {ColourFor} colourFor
- * @returns {import('./charts/tables.js').ReportChart[]} []: there are no arms, or no values
+ * @returns {ReportChart[]} [] without arms or values
  */
 function drawQuantities(arms, colourFor) {
   if (arms.length === 0) return []
   const varied = listVariedAxes(arms)
   const { kind } = arms[0].load
-  const drawn = Object.values(QUANTITIES).filter(({ chart }) => chart?.kinds.includes(kind))
-  return drawn.flatMap(({ name, chart, unit, scale = 1, ...row }) => {
-    const { digits = row.digits, ...form } = /** @type {NonNullable<typeof chart>} */ (chart)
-    const title = name === 'throughput' && kind === 'closed' ? renderThroughputTitle(arms) : form.title
+  return Object.values(QUANTITIES).flatMap(({ name, chart, unit, scale = 1, digits }) => {
+    if (!chart?.kinds.includes(kind)) return []
     const rows = arms.flatMap(arm => {
       const quantity = findQuantity(arm, name)
       if (quantity.median === null) return []
@@ -161,10 +170,10 @@ function drawQuantities(arms, colourFor) {
       const isControl = arm.repeatOf !== null
       return [{ label, colour: colourFor(arm), isControl, quantity: scaleQuantity(quantity, 1 / scale) }]
     })
-    const rounds = { title, unit, digits, rows }
-    return rows.length === 0
-      ? []
-      : [{ ...drawRounds(rounds), id: `rounds-${name}`, table: tables.tabulateRounds(rounds) }]
+    if (rows.length === 0) return []
+    const title = name === 'throughput' && kind === 'closed' ? renderThroughputTitle(arms) : chart.title
+    const rounds = { title, unit, digits: chart.digits ?? digits, rows }
+    return [{ ...drawRounds(rounds), id: `rounds-${name}`, table: tables.tabulateRounds(rounds) }]
   })
 }
 
@@ -174,40 +183,36 @@ function drawQuantities(arms, colourFor) {
  * @returns {string}
  */
 function renderThroughputTitle(arms) {
-  const sidecars = arms.filter(arm => arm.sidecars.length > 0 && arm.repeatOf === null)
-  const bound = sidecars.filter(arm => findQuantity(arm, 'capacity').median !== null)
+  const withSidecars = arms.filter(arm => arm.sidecars.length > 0 && arm.repeatOf === null)
+  const bound = withSidecars.filter(arm => findQuantity(arm, 'capacity').median !== null)
   if (bound.length === 0) return 'Throughput'
-  if (bound.length === sidecars.length) return 'Capacity at the cap (without sidecars: throughput)'
+  if (bound.length === withSidecars.length) return 'Capacity at the cap (without sidecars: throughput)'
   return `Capacity of ${[...new Set(bound.map(renderArmName))].join(', ')}; throughput of the others`
 }
 
 /**
- * Multiplies a quantity by a factor.
+ * Multiplies a quantity by a factor; null stays null.
  * @param {Quantity} quantity
  * @param {number} factor
  * @returns {Quantity}
  */
 function scaleQuantity({ median, low, high, values }, factor) {
-  const scaleByFactor = (/** @type {number | null} */ value) => (value === null ? null : value * factor)
-  return {
-    median: scaleByFactor(median),
-    low: scaleByFactor(low),
-    high: scaleByFactor(high),
-    values: values.map(scaleByFactor),
-  }
+  const scale = (/** @type {number | null} */ value) => (value === null ? null : value * factor)
+  return { median: scale(median), low: scale(low), high: scale(high), values: values.map(scale) }
 }
 
 /**
- * Draws a typical trial of each arm over time, if it has samples.
- * @param {Pick<ChartInput, 'arms' | 'recordsOf' | 'seriesOf'>} options
- * @returns {import('./charts/tables.js').ReportChart[]}
+ * Draws the typical trial of each arm over time.
+ * @param {Pick<ChartInput, 'arms' | 'listRecords' | 'listSeries'>} options
+ * @returns {ReportChart[]} without arms that have no trial with a window, or no samples of it
  */
-function drawTrials({ arms, recordsOf, seriesOf }) {
+function drawTypicalTrials({ arms, listRecords, listSeries }) {
   const varied = listVariedAxes(arms)
   return arms.flatMap((arm, i) => {
-    const trialId = chooseTypicalTrial(arm, recordsOf(arm))?.trial.id
-    const sidecars = trialId === undefined ? [] : seriesOf(trialId)
-    if (trialId === undefined || !sidecars.some(s => s.cores.length > 0)) return []
+    const trialId = chooseTypicalTrial(arm, listRecords(arm))?.trial.id
+    if (trialId === undefined) return []
+    const sidecars = listSeries(trialId)
+    if (!sidecars.some(({ cores }) => cores.length > 0)) return []
     const title = `${renderArmLabel(arm, varied)}: CPU and memory over trial ${trialId}`
     const chart = { title, sidecars }
     return [{ ...drawOverTime(chart), id: `over-time-${i + 1}`, table: tables.tabulateSeries(chart) }]
@@ -215,56 +220,61 @@ function drawTrials({ arms, recordsOf, seriesOf }) {
 }
 
 /**
- * Chooses the trial whose CPU per request is nearest to the median, else the last with a window.
+ * Chooses the completed trial of the round whose CPU per request is nearest to the median. Without a median or such a
+ * trial it chooses the last one with a window.
  * @param {SummaryArm} arm
  * @param {TrialRecord[]} records of the arm
- * @returns {TrialRecord | undefined} undefined: no trial has a window
+ * @returns {TrialRecord | undefined} undefined if no trial has a window
  */
 function chooseTypicalTrial(arm, records) {
   const { median, values } = findQuantity(arm, 'cpuPerRequest')
-  const withWindow = records.filter(r => r.window !== null)
+  const withWindow = records.filter(record => record.window !== null)
   if (median === null) return withWindow.at(-1)
   const distances = values.map(value => (value === null ? Number.POSITIVE_INFINITY : Math.abs(value - median)))
   const round = distances.indexOf(Math.min(...distances)) + 1
-  return withWindow.find(r => r.trial.round === round && r.outcome === 'completed') ?? withWindow.at(-1)
+  const typical = withWindow.find(({ trial, outcome }) => trial.round === round && outcome === 'completed')
+  return typical ?? withWindow.at(-1)
 }
 
 /**
- * Draws CPU over the rate, if there are two rates: a chart for each combination of the other axes.
+ * Draws CPU over the rate of the open loop: a chart for each combination of the other axes in which a plane has at least two
+ * rates. Arms without sidecars and A/A arms are left out.
  * @param {Pick<ChartInput, 'summary' | 'arms' | 'colourFor'>} options
- * @returns {import('./charts/tables.js').ReportChart[]}
+ * @returns {ReportChart[]} [] if no plane has two rates
  */
 function drawRates({ summary, arms, colourFor }) {
   const open = arms.filter(arm => arm.load.kind === 'open' && arm.sidecars.length > 0 && arm.repeatOf === null)
   const varied = listVariedAxes(arms).filter(name => name !== 'ratePerSecond')
-  return [...groupBy(open, arm => createGroupKey(arm, 'ratePerSecond')).values()].flatMap((sameRates, i) => {
-    const lines = [...groupBy(sameRates, renderArmName)].map(([label, planeArms]) => {
-      const points = planeArms.flatMap(findPoint)
+  return [...groupBy(open, arm => createGroupKey(arm, 'ratePerSecond')).values()].flatMap((group, i) => {
+    const lines = [...groupBy(group, renderArmName)].map(([label, planeArms]) => {
+      const points = listPoints(planeArms)
       return { label, colour: colourFor(planeArms[0]), points, fit: findLine(summary, label, points) }
     })
     if (Math.max(...lines.map(line => line.points.length)) < 2) return []
-    const title = ['CPU over the rate', renderAxes(sameRates[0], varied)].filter(Boolean).join(': ')
+    const title = ['CPU over the rate', renderAxes(group[0], varied)].filter(Boolean).join(': ')
     const chart = { title, lines }
     return [{ ...drawOverRate(chart), id: `over-rate-${i + 1}`, table: tables.tabulateRates(chart) }]
   })
 }
 
 /**
- * Finds the point of an arm: its rate and CPU.
- * @param {SummaryArm} arm
- * @returns {{ ratePerSecond: number, millicores: number }[]} one; []: the CPU is unknown
+ * Lists the rates of arms with the CPU of all sidecars at each.
+ * @param {SummaryArm[]} arms
+ * @returns {{ ratePerSecond: number, millicores: number }[]} without arms whose CPU is not known
  */
-function findPoint(arm) {
-  const cores = findQuantity(arm, 'cpuCores').median
-  return cores === null ? [] : [{ ratePerSecond: Number(arm.load.ratePerSecond), millicores: 1000 * cores }]
+function listPoints(arms) {
+  return arms.flatMap(arm => {
+    const cores = findQuantity(arm, 'cpuCores').median
+    return cores === null ? [] : [{ ratePerSecond: Number(arm.load.ratePerSecond), millicores: 1000 * cores }]
+  })
 }
 
 /**
- * Finds the line that was fitted to points.
+ * Finds the line that was fitted to points of all sidecars of a plane.
  * @param {Pick<Summary, 'results'>} summary
  * @param {string} name of the plane
- * @param {ReturnType<typeof findPoint>} points
- * @returns {CpuLine | null} null: none was
+ * @param {ReturnType<typeof listPoints>} points
+ * @returns {CpuLine | null} null if none was fitted to just these points
  */
 function findLine({ results }, name, points) {
   const lines = results.flatMap(result => result.lines)
@@ -275,67 +285,48 @@ function findLine({ results }, name, points) {
 }
 
 /**
- * Draws one chart of percentiles for each group of arms that differ in the plane alone, with their baselines.
- * @param {Pick<ChartInput, 'arms' | 'recordsOf' | 'colourFor'>} options
- * @returns {import('./charts/tables.js').ReportChart[]} []: no distribution was recorded
+ * Draws times by percentile: a chart for each group of arms that differ only in the plane, with their baselines.
+ * @param {Pick<ChartInput, 'arms' | 'listRecords' | 'colourFor'>} options
+ * @returns {ReportChart[]} without groups of which no percentile was recorded
  */
-function drawPercentiles({ arms, recordsOf, colourFor }) {
+function drawPercentiles({ arms, listRecords, colourFor }) {
+  const varied = listVariedAxes(arms)
   const loaded = arms.filter(arm => arm.load.kind !== 'idle')
-  const sidecars = loaded.filter(arm => arm.hasSidecars)
-  const groups = groupBy(sidecars.length > 0 ? sidecars : loaded, arm => createGroupKey(arm))
+  const withSidecars = loaded.filter(arm => arm.hasSidecars)
+  const groups = groupBy(withSidecars.length > 0 ? withSidecars : loaded, arm => createGroupKey(arm))
   return [...groups.values()].flatMap((group, i) => {
     const [first] = group
     const baselines = loaded.filter(arm => !group.includes(arm) && isBaselineOf(arm, first))
     const lines = [...baselines, ...group].flatMap(arm => {
-      const grid = computeMedianTimes(recordsOf(arm), arm)
+      const grid = computeMedianTimes(arm, listRecords(arm))
       return grid.length > 0 ? [{ label: renderArmName(arm), colour: colourFor(arm), grid }] : []
     })
     if (lines.length === 0) return []
     const isOpen = first.load.kind === 'open'
     const name = isOpen ? 'latency' : `response time at saturation (${first.load.users} users)`
     const subject = `${isOpen ? 'Latency' : 'Response time at saturation'} by percentile`
-    const title = [subject, renderAxes(first, listVariedAxes(arms))].filter(Boolean).join(': ')
+    const title = [subject, renderAxes(first, varied)].filter(Boolean).join(': ')
     const chart = { title, name, lines }
     return [{ ...drawDistributions(chart), id: `distribution-${i + 1}`, table: tables.tabulateLines(chart) }]
   })
 }
 
 /**
- * Computes, for each quantile, the median of its values in the rounds. Quantiles for which all rounds together have
- * too few requests are left out.
- * @param {TrialRecord[]} records of one arm
+ * Computes, for each recorded quantile, the median of its values in the rounds.
  * @param {SummaryArm} arm
- * @returns {[number, number][]} quantile (0 to 1), ms
+ * @param {TrialRecord[]} records of the arm
+ * @returns {[number, number][]} quantile (0 to 1) and ms; without quantiles that have no value, or beyond which all rounds
+ *   together have too few requests
  */
-function computeMedianTimes(records, { load }) {
+function computeMedianTimes({ load }, records) {
   const use = chooseRequiredUse(QUANTITIES.p99, load)
-  const rounds = [...groupBy(records, r => r.trial.round).values()]
-  const requests = records.reduce((sum, r) => sum + (r.load?.verified ?? 0), 0)
-  const quantiles = records.find(r => r.load?.distribution)?.load?.distribution?.grid.map(([q]) => q) ?? []
-  return quantiles.flatMap(q => {
+  const rounds = [...groupBy(records, record => record.trial.round).values()]
+  const requests = records.reduce((sum, record) => sum + (record.load?.verified ?? 0), 0)
+  // The quantiles are those of the first trial that has a distribution.
+  const [grid = []] = records.flatMap(record => (record.load?.distribution ? [record.load.distribution.grid] : []))
+  return grid.flatMap(([q]) => {
     if (!hasTail(requests, q)) return []
     const { median } = summariseValues(rounds.map(trials => findRoundValue(trials, use, r => findQuantileMs(r, q))))
     return median === null ? [] : [/** @type {[number, number]} */ ([q, median])]
   })
-}
-
-/**
- * Creates the function that gives each arm the index of its colour: 0 without sidecars, else from 1; arms of one name
- * share a colour.
- * @param {Parameters<ColourFor>[0][]} [arms] that take the first colours; further ones take the next as they come
- * @returns {ColourFor}
- */
-export function createColours(arms = []) {
-  /** @type {Map<string, number>} */
-  const colours = new Map()
-  /** @type {ColourFor} */
-  const chooseArmColour = arm => {
-    if (!arm.hasSidecars) return 0
-    const name = renderArmName({ ...arm, repeatOf: null })
-    const colour = colours.get(name) ?? colours.size + 1
-    colours.set(name, colour)
-    return colour
-  }
-  for (const arm of arms) chooseArmColour(arm)
-  return chooseArmColour
 }

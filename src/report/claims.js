@@ -12,7 +12,7 @@ const STATUS_WIDTH = 19
 const INDENT = ' '.repeat(2 + STATUS_WIDTH)
 
 /**
- * Renders claims by source, then the number of claims by answer.
+ * Renders claims by the file of their source, then the number of claims by status.
  * @param {ClaimResult[]} results
  * @param {string[]} experiments of the runs; claims on others are only counted together
  * @returns {string[]} lines
@@ -20,44 +20,35 @@ const INDENT = ' '.repeat(2 + STATUS_WIDTH)
 export function renderClaims(results, experiments) {
   const hasRuns = new Set(results.map(result => result.runId).filter(Boolean)).size > 1
   const sources = [...groupBy(results, result => result.file).values()]
-  const ofExperiments = results.filter(({ experiment }) => experiment !== null && experiments.includes(experiment))
-  const others = results.length - ofExperiments.length
+  const counted = listClaimsOnExperiments(results, experiments)
+  const others = results.length - counted.length
   const rest = others > 0 ? [`Of other experiments, or of none: ${others}.`] : []
-  return [...sources.flatMap(source => renderSourceClaims(source, hasRuns)), renderStatusCounts(ofExperiments), ...rest]
+  return [...sources.flatMap(source => renderSourceClaims(source, hasRuns)), renderStatusCounts(counted), ...rest]
 }
 
 /**
- * Creates the answer: how many claims of each source the runs reproduce, and which they contradict. Claims on other
- * experiments do not count, except in the sentence that none could be tested.
+ * Creates the answer: how many claims of each publisher have each status, and which the runs contradict. Claims on other
+ * experiments count only in the verdict that none could be tested.
  * @param {ClaimResult[]} results
  * @param {string[]} experiments of the runs
- * @returns {import('./answer/answer.js').Answer}
+ * @returns {import('./answer/answer.js').Answer} without a picture if no claim is on these experiments
  */
 export function createClaimsAnswer(results, experiments) {
-  const ofExperiments = results.filter(({ experiment }) => experiment !== null && experiments.includes(experiment))
-  const contradicted = ofExperiments.filter(({ status }) => status === 'contradicted')
-  const tested = ofExperiments.filter(({ status }) => status !== NOT_TESTABLE)
-  const sources = [...groupBy(ofExperiments, ({ source }) => source.publisher)]
-  const count = (/** @type {ClaimResult[]} */ claimResults, /** @type {string} */ status) =>
-    claimResults.filter(result => result.status === status).length
+  const counted = listClaimsOnExperiments(results, experiments)
+  const contradicted = counted.filter(({ status }) => status === 'contradicted')
+  const tested = counted.filter(({ status }) => status !== NOT_TESTABLE)
+  const publishers = [...groupBy(counted, ({ source }) => source.publisher)]
+  const rows = publishers.map(([label, claims]) => ({
+    label,
+    cells: STATUSES.map(status => ({ text: `${countStatus(claims, status)}`, value: countStatus(claims, status) })),
+  }))
   return {
     conditions: ['claims', [...new Set(experiments)].join(', '), 'published numbers against these runs'],
-    pictures: [
-      {
-        columns: STATUSES.map(heading => ({ heading })),
-        rows: sources.map(([label, claimResults]) => ({
-          label,
-          cells: STATUSES.map(status => ({
-            text: `${count(claimResults, status)}`,
-            value: count(claimResults, status),
-          })),
-        })),
-      },
-    ].filter(({ rows }) => rows.length > 0),
+    pictures: rows.length > 0 ? [{ columns: STATUSES.map(heading => ({ heading })), rows }] : [],
     verdicts: [
       tested.length === 0
         ? `None of ${results.length} published claims could be tested by these runs.`
-        : `Of ${tested.length} published claims that could be tested, ${count(tested, 'reproduced')} are reproduced, ${count(tested, 'direction only')} in their direction only, and ${contradicted.length} contradicted.`,
+        : `Of ${tested.length} published claims that could be tested, ${countStatus(tested, 'reproduced')} are reproduced, ${countStatus(tested, 'direction only')} in their direction only, and ${contradicted.length} contradicted.`,
     ],
     basis: [],
     warnings: contradicted.map(
@@ -68,9 +59,29 @@ export function createClaimsAnswer(results, experiments) {
 }
 
 /**
+ * Lists the claims on experiments.
+ * @param {ClaimResult[]} results
+ * @param {string[]} experiments
+ * @returns {ClaimResult[]} without claims that name no experiment
+ */
+function listClaimsOnExperiments(results, experiments) {
+  return results.filter(({ experiment }) => experiment !== null && experiments.includes(experiment))
+}
+
+/**
+ * Counts the claims with a status.
+ * @param {ClaimResult[]} results
+ * @param {ClaimResult['status']} status
+ * @returns {number}
+ */
+function countStatus(results, status) {
+  return results.filter(result => result.status === status).length
+}
+
+/**
  * Renders the number of claims by status, and the ids of contradicted ones.
  * @param {ClaimResult[]} results
- * @returns {string[]} sentences; []: there are no claims
+ * @returns {string[]} one or two sentences; [] without claims
  */
 export function renderClaimCounts(results) {
   if (results.length === 0) return []
@@ -84,18 +95,18 @@ export function renderClaimCounts(results) {
 /**
  * Groups the ids of claims that could not be tested, by the reason.
  * @param {ClaimResult[]} results
- * @returns {{ reason: string, ids: string[] }[]} []: all were tested
+ * @returns {{ reason: string, ids: string[] }[]} [] if all were tested
  */
 export function groupUntested(results) {
   const untested = results.filter(result => result.status === NOT_TESTABLE)
-  return [...groupBy(untested, result => result.reason)].map(([reason, untestedClaims]) => ({
+  return [...groupBy(untested, result => result.reason)].map(([reason, claims]) => ({
     reason,
-    ids: untestedClaims.map(result => result.id),
+    ids: claims.map(({ id }) => id),
   }))
 }
 
 /**
- * Renders the claims of a source.
+ * Renders the title of a source, its tested claims, the others by the reason, and an empty line.
  * @param {ClaimResult[]} results of one source
  * @param {boolean} hasRuns there are several runs, so that each answer names its own
  * @returns {string[]} lines
@@ -136,14 +147,14 @@ function renderClaim({ id, says, status, theirs, ours, reason, runId, isDeployed
  * @returns {string}
  */
 function renderStatusCounts(results) {
-  const counts = STATUSES.map(status => `${results.filter(result => result.status === status).length} ${status}`)
+  const counts = STATUSES.map(status => `${countStatus(results, status)} ${status}`)
   return `${results.length} claims: ${counts.join(', ')}.`
 }
 
 /**
- * Creates the section of published claims: their number by answer, the tested ones, and why others were not tested.
+ * Creates the section of published claims: their number by status, the tested ones, and why others were not tested.
  * @param {ClaimResult[]} results
- * @returns {Section} without claims, its blocks are empty
+ * @returns {Section} without lines and tables if there are no claims, so that formats leave it out
  */
 export function createClaimsSection(results) {
   const tested = results.filter(claim => claim.status !== NOT_TESTABLE)

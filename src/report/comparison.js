@@ -1,10 +1,10 @@
-import { renderPair } from '../answer/pair.js'
+import { countRatios, renderPair } from '../answer/pair.js'
 import { dropEmptyCells } from '../answer/picture.js'
 import { PRIMARY } from '../judge/quantities.js'
 import { groupBy } from '../lib/group-by.js'
 import { capitalise, joinWords } from '../lib/letters.js'
 import { joinParts } from '../lib/text-table.js'
-import { renderNounCount as countOf, renderInterval, renderPercent } from '../lib/units.js'
+import { renderInterval, renderNounCount, renderPercent } from '../lib/units.js'
 import { createGroupKey, listVariedAxes, renderAxes } from '../model/arms.js'
 import { renderThreshold } from './notes.js'
 import { renderSectionsText } from './section-text.js'
@@ -12,10 +12,11 @@ import { createGroupBlocks, renderReasons, renderVerdict } from './verdicts.js'
 
 /**
  * Renders the comparison of two runs for the terminal. Pure.
- * @import { Comparison } from '../model/types.ts'
+ * @import { AxisName, Comparison } from '../model/types.ts'
+ * @import { Cell, Picture } from '../answer/picture.js'
  * @import { Section } from './section.js'
  * @import { ComparedRun, HeldThreshold, RunComparison } from '../analysis/compare-runs.js'
- * @typedef {Pick<ComparedRun, 'folder' | 'manifest'>} Named
+ * @typedef {Pick<ComparedRun, 'folder' | 'manifest'>} NamedRun
  */
 
 /** Columns of the answer: the name of a quantity, and its heading. @type {[string, string][]} */
@@ -31,66 +32,92 @@ const SENTENCES_MOST = 3
  * Creates the answer of a comparison, new over old: a row for each arm, and the first SENTENCES_MOST verdicts. If
  * interleaved arms were compared, others are left out.
  * @param {RunComparison} result
- * @param {{ old: Named, new: Named }} runs
- * @returns {import('./answer/answer.js').Answer}
+ * @param {{ old: NamedRun, new: NamedRun }} runs
+ * @returns {import('./answer/answer.js').Answer} without a picture if no arm was compared
  */
 export function createComparisonAnswer({ comparisons, controls, refused, warnings, thresholds }, runs) {
   // Interleaved trials vary less: only the details have the windows that a run measured besides.
   const isInterleaved = comparisons.some(({ load }) => load.isInterleaved)
-  const whole = comparisons.filter(c => c.service === null && (c.load.isInterleaved ?? false) === isInterleaved)
-  const varied = listVariedAxes(whole)
-  const arms = [...groupBy(whole, c => JSON.stringify([c.a, c.b, createGroupKey(c)])).values()]
-  const find = (/** @type {Comparison[]} */ candidates, /** @type {string} */ name) =>
-    candidates.find(c => c.quantity === name)
-  const verdicts = arms.flatMap(armComparisons => {
-    const primary = find(armComparisons, PRIMARY.name) ?? armComparisons[0]
-    const conditions = arms.length > 1 ? renderAxes(armComparisons[0], varied) : ''
-    const sentence = renderPair(
-      primary,
-      primary.quantity === 'rss' ? [] : armComparisons.filter(c => c.quantity === 'rss'),
-    )
-    return [conditions ? `${capitalise(conditions)}: ${sentence}` : sentence]
-  })
-  const repeats = Math.max(0, ...whole.map(({ ratio }) => ratio.values.filter(value => value !== null).length))
-  const sentences = [
-    ...verdicts.slice(0, SENTENCES_MOST),
+  const compared = comparisons.filter(c => c.service === null && (c.load.isInterleaved ?? false) === isInterleaved)
+  const arms = groupByArm(compared)
+  const varied = listVariedAxes(compared)
+  const repeats = Math.max(0, ...compared.map(countRatios))
+  const verdicts = [
+    ...renderArmVerdicts(arms.slice(0, SENTENCES_MOST), arms.length > 1 ? varied : []),
     ...thresholds.map(threshold => `${renderHeldThreshold(threshold)}.`),
   ]
+  const refusals = groupBy(refused, arm => JSON.stringify([arm.isInterleaved, arm.differing]))
   return {
-    conditions: ['compare', `old: ${runs.old.folder}`, `new: ${runs.new.folder}`, ...renderComparedTrials(whole)],
-    pictures:
-      arms.length === 0
-        ? []
-        : [
-            dropEmptyCells({
-              columns: COLUMNS.map(([, heading]) => ({ heading: `${heading}, new / old` })),
-              rows: arms.map(armComparisons => ({
-                label: [armComparisons[0].a.replace(/ in new$/, ''), renderAxes(armComparisons[0], varied)]
-                  .filter(Boolean)
-                  .join(', '),
-                cells: COLUMNS.map(([name]) => renderChangeCell(find(armComparisons, name))),
-              })),
-            }),
-          ],
-    verdicts: sentences.length > 0 ? sentences : ['Nothing could be compared.'],
+    conditions: ['compare', `old: ${runs.old.folder}`, `new: ${runs.new.folder}`, ...renderComparedTrials(compared)],
+    pictures: arms.length === 0 ? [] : [createChangePicture(arms, varied)],
+    verdicts: verdicts.length > 0 ? verdicts : ['Nothing could be compared.'],
     basis: [
       ...controls.slice(0, 1).map(control => `${renderControl(control, controls)}.`),
-      ...(repeats > 0 ? [`${countOf(repeats, 'repeat')} a side.`] : []),
+      ...(repeats > 0 ? [`${renderNounCount(repeats, 'repeat')} a side.`] : []),
     ],
-    warnings: [
-      ...[
-        ...groupBy(refused, ({ isInterleaved, differing }) => JSON.stringify([isInterleaved, differing])).values(),
-      ].map(renderRefusedArms),
-      ...warnings.map(warning => `${capitalise(warning)}.`),
-    ],
+    warnings: [...[...refusals.values()].map(renderRefusedArms), ...warnings.map(warning => `${capitalise(warning)}.`)],
     notMeasured: [],
   }
 }
 
 /**
- * Renders which trials were compared, since a run may have interleaved ones and others.
+ * Groups comparisons by the arm that is in both runs.
  * @param {Comparison[]} comparisons
- * @returns {string[]} one phrase; []: none were
+ * @returns {Comparison[][]} for each arm its quantities
+ */
+function groupByArm(comparisons) {
+  return [...groupBy(comparisons, c => JSON.stringify([c.a, c.b, createGroupKey(c)])).values()]
+}
+
+/**
+ * Finds the comparison of a quantity.
+ * @param {Comparison[]} comparisons of one arm
+ * @param {string} quantity its name
+ * @returns {Comparison | undefined} undefined if the quantity was not compared
+ */
+function findComparison(comparisons, quantity) {
+  return comparisons.find(comparison => comparison.quantity === quantity)
+}
+
+/**
+ * Renders the verdict on each arm, by its CPU per request and memory; without the former, by its first quantity.
+ * @param {Comparison[][]} arms for each its comparisons
+ * @param {AxisName[]} varied axes whose values are named
+ * @returns {string[]} a sentence for each arm
+ */
+function renderArmVerdicts(arms, varied) {
+  return arms.map(comparisons => {
+    const primary = findComparison(comparisons, PRIMARY.name) ?? comparisons[0]
+    const memory = comparisons.filter(({ quantity }) => quantity === 'rss' && quantity !== primary.quantity)
+    const conditions = renderAxes(primary, varied)
+    const sentence = renderPair(primary, memory)
+    return conditions ? `${capitalise(conditions)}: ${sentence}` : sentence
+  })
+}
+
+/**
+ * Creates the picture of the ratios, with a row for each arm and a column for each quantity of COLUMNS.
+ * @param {Comparison[][]} arms for each its comparisons
+ * @param {AxisName[]} varied axes whose values are named
+ * @returns {Picture} without columns and rows that have no ratio
+ */
+function createChangePicture(arms, varied) {
+  return dropEmptyCells({
+    columns: COLUMNS.map(([, heading]) => ({ heading: `${heading}, new / old` })),
+    rows: arms.map(comparisons => {
+      const name = comparisons[0].a.replace(/ in new$/, '')
+      return {
+        label: [name, renderAxes(comparisons[0], varied)].filter(Boolean).join(', '),
+        cells: COLUMNS.map(([quantity]) => renderChangeCell(findComparison(comparisons, quantity))),
+      }
+    }),
+  })
+}
+
+/**
+ * Renders which trials were compared, since a run may have interleaved ones and others, with their CPU limit if all share one.
+ * @param {Comparison[]} comparisons all interleaved, or none of them
+ * @returns {string[]} one phrase; [] without comparisons
  */
 function renderComparedTrials(comparisons) {
   if (comparisons.length === 0) return []
@@ -111,14 +138,14 @@ function renderRefusedArms(refused) {
 }
 
 /**
- * Renders a ratio with its interval.
+ * Renders the ratio of a quantity with its interval.
  * @param {Comparison | undefined} comparison undefined: the quantity was not compared
- * @returns {import('../answer/picture.js').Cell | null} null: it was not compared, or is invalid
+ * @returns {Cell | null} null if it was not compared, is invalid, or has no median
  */
 function renderChangeCell(comparison) {
   if (comparison === undefined || comparison.ratio.median === null || comparison.verdict === 'invalid') return null
   const { median, low, high } = comparison.ratio
-  const interval = renderInterval(comparison.ratio, end => end.toFixed(2), ' (no interval yet)')
+  const interval = renderInterval({ low, high }, end => end.toFixed(2), ' (no interval yet)')
   return { text: `${median.toFixed(2)}${interval}`, value: median, low, high }
 }
 
@@ -126,12 +153,10 @@ function renderChangeCell(comparison) {
  * Renders the two runs, warnings, arms that were not compared, and every verdict over all sidecars, control and
  * threshold.
  * @param {RunComparison} result
- * @param {{ old: Named, new: Named }} runs
- * @returns {string}
+ * @param {{ old: NamedRun, new: NamedRun }} runs
+ * @returns {string} lines, with an empty line between the parts
  */
 export function renderComparisonDetails({ comparisons, controls, refused, warnings, thresholds }, runs) {
-  const createSentenceSection = (/** @type {string} */ id, /** @type {string[]} */ lines) =>
-    /** @type {Section} */ ({ id, name: capitalise(id), blocks: [{ type: 'sentences', lines }] })
   return joinParts([
     [`old: ${renderRunSource(runs.old)}`, `new: ${renderRunSource(runs.new)}`],
     ...renderSectionsText([
@@ -153,55 +178,56 @@ export function renderComparisonDetails({ comparisons, controls, refused, warnin
   ])
 }
 
-/** Renders the folder of a run, its experiment, start and kit. @param {Named} run @returns {string} */
+/** Creates a section of sentences, named by its id. @type {(id: string, lines: string[]) => Section} */
+const createSentenceSection = (id, lines) => ({ id, name: capitalise(id), blocks: [{ type: 'sentences', lines }] })
+
+/** Renders the folder of a run, its experiment, start and kit. @param {NamedRun} run @returns {string} */
 function renderRunSource({ folder, manifest: { run, kit } }) {
   const version = [kit.version, kit.git].filter(Boolean).join(' ')
   return `${folder} (experiment ${run.experiment}, started ${run.startedAt}, kit ${version})`
 }
 
 /**
- * Creates a section of verdicts for each arm.
+ * Creates a section of verdicts for each arm. Its name is rendered only if there are several.
  * @param {Comparison[]} comparisons over all sidecars
  * @returns {Section[]}
  */
 function createArmSections(comparisons) {
-  const createComparisonKey = (/** @type {Comparison} */ c) => JSON.stringify([c.a, c.b, createGroupKey(c)])
-  const arms = [...groupBy(comparisons, createComparisonKey).values()]
+  const arms = groupByArm(comparisons)
   const varied = listVariedAxes(comparisons)
   return arms.map(armComparisons => {
     const [first] = armComparisons
-    const [primary, secondary] = [true, false].map(isPrimary =>
-      armComparisons.filter(c => (c.quantity === PRIMARY.name) === isPrimary).map(renderVerdict),
-    )
+    const primary = armComparisons.filter(({ quantity }) => quantity === PRIMARY.name)
+    const secondary = armComparisons.filter(({ quantity }) => quantity !== PRIMARY.name)
     return {
       id: 'verdicts',
       name: [`${first.a} and ${first.b}`, renderAxes(first, varied)].filter(Boolean).join(', '),
       isNamed: arms.length > 1,
-      blocks: createGroupBlocks({ primary, secondary }),
+      blocks: createGroupBlocks({ primary: primary.map(renderVerdict), secondary: secondary.map(renderVerdict) }),
     }
   })
 }
 
 /**
- * Renders how the applications' CPU per request changed without sidecars.
+ * Renders how the applications' CPU per request changed without sidecars, or that this is not known, with the reasons.
  * @param {Comparison} control of an arm
  * @param {Comparison[]} controls all of them, for the axes in which they differ
- * @returns {string}
+ * @returns {string} a sentence without its point
  */
 function renderControl(control, controls) {
   const { ratio, reasons } = control
-  const where = renderAxes(control, listVariedAxes(controls))
-  const without = `Without sidecars${where ? ` (${where})` : ''}`
+  const conditions = renderAxes(control, listVariedAxes(controls))
+  const start = `Without sidecars${conditions ? ` (${conditions})` : ''}`
   const notes = renderReasons(reasons)
-  if (ratio.median === null) return `${without} it is not known what the applications' CPU per request did${notes}`
+  if (ratio.median === null) return `${start} it is not known what the applications' CPU per request did${notes}`
   const gap = `${renderPercent(Math.abs(ratio.median - 1), 1)} ${ratio.median < 1 ? 'less' : 'more'}`
-  return `${without} the applications used ${gap} CPU per request in new${notes}`
+  return `${start} the applications used ${gap} CPU per request in new${notes}`
 }
 
 /**
- * Renders whether a threshold was met, or that no arm tested it.
- * @param {HeldThreshold} threshold
- * @returns {string}
+ * Renders whether an arm met a threshold, or that no arm tested it.
+ * @param {HeldThreshold} threshold arm: null: none did
+ * @returns {string} a sentence without its point
  */
 function renderHeldThreshold({ arm, ...threshold }) {
   if (arm !== null) return renderThreshold({ ...threshold, arm })

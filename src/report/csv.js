@@ -7,15 +7,15 @@ import { listArms } from '../model/results.js'
  * Renders a run for spreadsheets and statistics programs (RFC 4180): units in the headers, shares as fractions, missing
  * values empty. Pure.
  * @import { Summary, SummaryArm } from '../model/types.ts'
- * @typedef {string | number | null | undefined} Cell
+ * @typedef {string | number | null | undefined} CsvCell
  */
 
-/** Headers and values that describe an arm. @type {[string, (arm: SummaryArm) => Cell][]} */
-const COLUMNS = [
+/** Headers and values that describe an arm. @type {[string, (arm: SummaryArm) => CsvCell][]} */
+const ARM_COLUMNS = [
   ['armId', arm => arm.id],
   ['plane', arm => renderArmName({ ...arm, repeatOf: null })],
   ['repeatOf', arm => arm.repeatOf],
-  ...AXIS_NAMES.map(name => /** @type {typeof COLUMNS[0]} */ ([name, AXES[name].of])),
+  ...AXIS_NAMES.map(name => /** @type {typeof ARM_COLUMNS[0]} */ ([name, AXES[name].readValue])),
   ['loop', arm => arm.load.kind],
   ['trialsCompleted', arm => arm.trials.completed],
   ['trialsFailed', arm => arm.trials.failed],
@@ -26,16 +26,19 @@ const COLUMNS = [
 /**
  * Renders a row for each arm, including A/A arms, with the median, low and high of each quantity.
  * @param {Summary} summary
- * @returns {string} CSV
+ * @returns {string} CSV; the header alone without arms
  */
 export function renderArmsCsv(summary) {
   const arms = listArms(summary)
-  const rows = Object.values(QUANTITIES)
+  const quantities = Object.values(QUANTITIES)
   return renderCsv([
-    [...COLUMNS.map(([name]) => name), ...rows.flatMap(({ header }) => [header, `${header}Low`, `${header}High`])],
+    [
+      ...ARM_COLUMNS.map(([name]) => name),
+      ...quantities.flatMap(({ header }) => [header, `${header}Low`, `${header}High`]),
+    ],
     ...arms.map(arm => [
-      ...COLUMNS.map(([, findValue]) => findValue(arm)),
-      ...rows.flatMap(({ name }) => {
+      ...ARM_COLUMNS.map(([, readValue]) => readValue(arm)),
+      ...quantities.flatMap(({ name }) => {
         const { median, low, high } = findQuantity(arm, name)
         return [median, low, high]
       }),
@@ -43,21 +46,24 @@ export function renderArmsCsv(summary) {
   ])
 }
 
-/** Renders rows as CSV; null, undefined and NaN are empty. @param {Cell[][]} rows the header first @returns {string} */
+/**
+ * Renders rows as CSV, each with a line end (CR LF). null, undefined and NaN are empty.
+ * @param {CsvCell[][]} rows the header first
+ * @returns {string}
+ */
 export function renderCsv(rows) {
   return rows.map(cells => `${cells.map(renderCell).join(',')}\r\n`).join('')
 }
 
 /**
- * Renders a cell, in quotes if it has a quote, a comma or a line end. A text that may be a formula gets an apostrophe
- * before it.
- * @param {Cell} cell
- * @returns {string}
+ * Renders a cell, in quotes if it has a quote, a comma or a line end.
+ * @param {CsvCell} cell
+ * @returns {string} empty for null, undefined and NaN
  */
 function renderCell(cell) {
   const isMissing = cell === null || cell === undefined || Number.isNaN(cell)
   const printable = isMissing ? '' : escapeControls(`${cell}`)
-  // A spreadsheet would run such a text as a formula.
+  // A spreadsheet runs such a text as a formula, unless an apostrophe stands before it.
   const text = typeof cell === 'string' && /^[=+\-@\t\r]/.test(printable) ? `'${printable}` : printable
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }

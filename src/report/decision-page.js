@@ -2,9 +2,10 @@ import { capitalise } from '../lib/letters.js'
 import { GIB, MIB, renderMinute, renderNounCount } from '../lib/units.js'
 import { renderArmName } from '../model/arms.js'
 import { listArms, listSizes } from '../model/results.js'
+import { clipText } from './answer/clip.js'
 import { renderPath, renderRequests, shortenModel } from './answer/conditions.js'
-import { drawPanel, listPanels, renderTable } from './answer/html.js'
-import { withVariables } from './charts/style.js'
+import { drawPanel, listPanels, renderPictureTable } from './answer/html.js'
+import { applyVariables } from './charts/style.js'
 import { drawSvg, renderShell } from './html-page.js'
 import { html, trustMarkup } from './markup.js'
 import { listCharts } from './section.js'
@@ -18,7 +19,7 @@ import { listCharts } from './section.js'
  */
 
 // Bounds that keep the page at one of A4: numbers of parts, then characters of a sentence.
-const CHARTS = 2
+const CHARTS_MOST = 2
 const BARS_MOST = 8
 const ROWS_MOST = 8
 const SENTENCES_MOST = 3
@@ -32,7 +33,7 @@ const CHART_HEIGHT = 190
 /** Pixels of a chart that takes half of the page's width. */
 const WIDTHS = { width: 340, label: 118, value: 84, letters: 16 }
 
-/** Patterns, each with a word and its definition; those of the first eight patterns on the page are printed. @type {[RegExp, string, string][]} */
+/** Patterns, each with a word and its definition, in the order of their importance. @type {[RegExp, string, string][]} */
 const WORDS = [
   [/sidecar/, 'sidecar', 'a proxy beside each service, through which its requests go'],
   [/\bp99\b/, 'p99', 'the time within which 99 of 100 requests were answered'],
@@ -53,7 +54,7 @@ const WORDS = [
 ]
 
 /**
- * Renders the page: the headline, a table, two charts, conditions and limits, all cut so that they fit on A4.
+ * Renders the page: the headline, a table, two charts, conditions and caveats, all cut so that they fit on A4.
  * @param {object} run
  * @param {Document} run.document
  * @param {Summary} run.summary
@@ -65,22 +66,23 @@ export function renderDecisionPage({ document, summary, manifest, style }) {
   const { answer, question, startedAt } = document
   const [headline, ...others] = answer.verdicts
   const pictures = cutPictures(answer.pictures)
-  const conditions = renderRunConditions({ summary, manifest, startedAt })
+  const rowsLeft = countRows(answer.pictures) - countRows(pictures)
+  const conditions = listConditions({ summary, manifest, startedAt })
   const sureness = [...answer.basis, ...(answer.notes ?? []), ...answer.warnings.slice(0, SENTENCES_MOST)].join(' ')
   const caveats = listCaveats({ document, summary })
   const body = html`<header>
 <p class="question">${question}</p>
-<h1>${clipText(headline)}</h1>
-${others.slice(0, SENTENCES_MOST - 1).map(line => html`<p>${clipText(line)}</p>`)}
+<h1>${clipText(headline, LENGTH_MOST)}</h1>
+${others.slice(0, SENTENCES_MOST - 1).map(line => html`<p>${clipText(line, LENGTH_MOST)}</p>`)}
 </header>
-<section>${pictures.shown.map(renderTable)}
-${pictures.left > 0 ? html`<p class="muted">${renderNounCount(pictures.left, 'more row')}: in the whole report.</p>` : null}</section>
+<section>${pictures.map(renderPictureTable)}
+${rowsLeft > 0 ? html`<p class="muted">${renderNounCount(rowsLeft, 'more row')}: in the whole report.</p>` : null}</section>
 <section class="charts">${drawFigures(document, listSizes(summary))}</section>
 <section><h2>What was measured, and how</h2>
 <dl>${conditions.map(([name, text]) => html`<dt>${name}</dt><dd>${text}</dd>`)}
 ${sureness ? html`<dt>How sure</dt><dd>${clipText(sureness, SURENESS_LENGTH_MOST)}</dd>` : null}</dl></section>
 <section><h2>What this page does not say</h2>
-<ul>${caveats.map(line => html`<li>${clipText(line)}</li>`)}</ul></section>`
+<ul>${caveats.map(line => html`<li>${clipText(line, LENGTH_MOST)}</li>`)}</ul></section>`
   const words = listDefinedWords(body.markup)
   const isDense = extractText(body.markup).length > DENSE_LEAST
   return renderShell({
@@ -96,9 +98,9 @@ ${words.length > 0 ? html`<p class="words">${words.map(([name, meaning]) => html
 }
 
 /**
- * Keeps the first ROWS_MOST rows of all pictures.
+ * Cuts pictures to ROWS_MOST rows together.
  * @param {Picture[]} pictures
- * @returns {{ shown: Picture[], left: number }} left: the number of the other rows
+ * @returns {Picture[]} without pictures that have no room for a row
  */
 function cutPictures(pictures) {
   /** @type {Picture[]} */
@@ -109,36 +111,33 @@ function cutPictures(pictures) {
     fitting.push({ ...picture, rows: picture.rows.slice(0, room) })
     room -= picture.rows.length
   }
-  return { shown: fitting, left: Math.max(0, -room) + sumRows(pictures.slice(fitting.length)) }
+  return fitting
 }
 
-/**
- * Counts the rows of pictures.
- * @param {Picture[]} pictures
- * @returns {number}
- */
-const sumRows = pictures => pictures.reduce((sum, { rows }) => sum + rows.length, 0)
+/** Counts the rows of all pictures. @param {Picture[]} pictures @returns {number} */
+const countRows = pictures => pictures.reduce((sum, { rows }) => sum + rows.length, 0)
 
 /**
- * Draws the table's values as bars, and charts of the report if there are too few or too many bars.
+ * Draws panels of the sizes, then of the pictures, that have at least two bars and at most BARS_MOST; charts of the report take
+ * the places that are left.
  * @param {Document} document
  * @param {SizeResult[]} sizes
- * @returns {Markup[]} at most CHARTS
+ * @returns {Markup[]} at most CHARTS_MOST figures
  */
 function drawFigures({ answer, sections }, sizes) {
   const panels = [...createSizePanels(sizes), ...answer.pictures.flatMap(listPanels)]
     .filter(({ bars }) => bars.length > 1 && bars.length <= BARS_MOST)
-    .slice(0, CHARTS)
+    .slice(0, CHARTS_MOST)
   // A chart over time shows only one trial.
-  const others = listCharts(sections.filter(({ id }) => id !== 'over-time')).slice(0, CHARTS - panels.length)
+  const charts = listCharts(sections.filter(({ id }) => id !== 'over-time')).slice(0, CHARTS_MOST - panels.length)
   return [
     ...panels.map(
       panel =>
         html`<figure>${trustMarkup(drawPanel({ ...panel, title: renderPanelTitle(panel.title) }, WIDTHS))}</figure>`,
     ),
-    ...others.map(
+    ...charts.map(
       chart =>
-        html`<figure><figcaption>${chart.title}</figcaption>${trustMarkup(withVariables(drawSvg({ ...chart, height: CHART_HEIGHT })))}</figure>`,
+        html`<figure><figcaption>${chart.title}</figcaption>${trustMarkup(applyVariables(drawSvg({ ...chart, height: CHART_HEIGHT })))}</figure>`,
     ),
   ]
 }
@@ -151,61 +150,53 @@ const renderPanelTitle = title =>
   `${capitalise(title)}${/^(CPU per request|memory)$/.test(title) ? ' (less is better)' : ''}`
 
 /**
- * Creates panels of what sidecars used beside their limits, in m and Mi.
+ * Creates panels of the CPU and memory that sidecars used beside their limits, in m and Mi. Beside a neighbour, the limit of
+ * CPU is a request.
  * @param {SizeResult[]} sizes
- * @returns {ReturnType<typeof listPanels>} []: no size has an answer
+ * @returns {ReturnType<typeof listPanels>} two panels; [] if no size has an answer with limits
  */
 function createSizePanels(sizes) {
-  const answeredSizes = sizes.flatMap(size =>
-    size.answer?.limits && size.answer.need ? [{ name: renderArmName(size), ...size.answer }] : [],
-  )
-  /**
-   * Creates a panel.
-   * @param {string} title
-   * @param {[words: string, of: (size: typeof answeredSizes[number]) => number | null][]} rows
-   * @param {string} unit
-   */
-  const createBarPanel = (title, rows, unit) => ({
-    title,
-    bars: answeredSizes.flatMap((size, i) =>
-      rows.flatMap(([words, measure]) => {
-        const value = measure(size)
-        return value === null
-          ? []
-          : [{ label: `${size.name} ${words}`, colour: i, cell: { text: `${Math.ceil(value)}${unit}`, value } }]
-      }),
-    ),
+  const answered = sizes.flatMap(size => {
+    const { limits, need } = size.answer ?? {}
+    return limits && need ? [{ name: renderArmName(size), limits, need }] : []
   })
+  if (answered.length === 0) return []
   const limitName = sizes.some(size => size.neighbourCores !== undefined) ? 'request' : 'limit'
-  const cpu = createBarPanel(
-    `CPU: average use, and ${limitName}`,
-    [
-      ['used', ({ need }) => need && 1000 * need.cores],
-      [limitName, ({ limits }) => limits && 1000 * limits.cores],
-    ],
-    'm',
-  )
-  const memory = createBarPanel(
-    'Memory: most used, and limit',
-    [
-      ['used', ({ need }) => need && need.bytes / MIB],
-      ['limit', ({ limits }) => limits && limits.bytes / MIB],
-    ],
-    'Mi',
-  )
-  return answeredSizes.length === 0 ? [] : [cpu, memory]
+  return [
+    {
+      title: `CPU: average use, and ${limitName}`,
+      bars: answered.flatMap(({ name, limits, need }, colour) => [
+        createBar({ label: `${name} used`, colour, value: 1000 * need.cores, unit: 'm' }),
+        createBar({ label: `${name} ${limitName}`, colour, value: 1000 * limits.cores, unit: 'm' }),
+      ]),
+    },
+    {
+      title: 'Memory: most used, and limit',
+      bars: answered.flatMap(({ name, limits, need }, colour) => [
+        createBar({ label: `${name} used`, colour, value: need.bytes / MIB, unit: 'Mi' }),
+        createBar({ label: `${name} limit`, colour, value: limits.bytes / MIB, unit: 'Mi' }),
+      ]),
+    },
+  ]
 }
 
 /**
- * Renders the conditions of a run. Requests and path are left out if nothing was measured; the CPU limit is left out
+ * Creates a bar, whose text is the value rounded up, after cutting off the error of floating point.
+ * @param {{ label: string, colour: number, value: number, unit: string }} options colour: an index, as in `listPanels`
+ */
+function createBar({ label, colour, value, unit }) {
+  return { label, colour, cell: { text: `${Math.ceil(Number(value.toFixed(6)))}${unit}`, value } }
+}
+
+/**
+ * Lists the conditions of a run. Requests and path are left out if nothing was measured; the CPU limit is left out
  * if arms differ in it, or if it was searched.
- * @param {{ summary: Summary, manifest: Manifest, startedAt: string }} run startedAt: as ISO 8601
+ * @param {{ summary: Summary, manifest: Manifest, startedAt: string }} run startedAt: ISO 8601
  * @returns {[string, string][]} labels and texts
  */
-function renderRunConditions({ summary, manifest, startedAt }) {
+function listConditions({ summary, manifest, startedAt }) {
   const { machine, tools } = summary
-  const arms = listArms(summary)
-  const measured = arms.filter(arm => arm.trials.completed + arm.trials.failed + arm.trials.invalid > 0)
+  const measured = listArms(summary).filter(({ trials }) => trials.completed + trials.failed + trials.invalid > 0)
   const limits = [...new Set(measured.filter(arm => arm.hasSidecars).map(({ cpuLimitCores }) => cpuLimitCores))]
   const programs = Object.values(tools).map(({ name, version }) => `${name} ${version}`)
   /** @type {[string, string][]} */
@@ -219,12 +210,12 @@ function renderRunConditions({ summary, manifest, startedAt }) {
 
 /**
  * Renders the CPU limit of a sidecar.
- * @param {number | null} cores null: none
+ * @param {number | null} cores null: there is no limit
  */
 const renderLimit = cores => (cores === null ? 'no limit' : `${renderNounCount(cores, 'core')} for each sidecar`)
 
 /**
- * Renders what was recorded of the machine, and whether the load shares it.
+ * Renders what was recorded of the machine, and whether the load shares it. Facts that were not recorded are left out.
  * @param {Summary['machine']} machine
  * @param {string} target its name
  * @returns {string}
@@ -242,7 +233,7 @@ function renderMachine({ cpuModel, cpus, memoryBytes, kernel, architecture, load
 }
 
 /**
- * Lists what a reader must not conclude, first what this run lacks.
+ * Lists what a reader must not conclude: first what this run lacks, then what no run on one machine shows.
  * @param {{ document: Document, summary: Summary }} run
  * @returns {string[]} at most CAVEATS_MOST sentences
  */
@@ -251,29 +242,33 @@ function listCaveats({ document: { answer, missing }, summary }) {
   const headings = answer.pictures.flatMap(({ columns }) =>
     columns.map(({ group = '', heading }) => `${group} ${heading}`),
   )
-  const hasControl = headings.some(heading => heading.includes('control plane'))
+  const hasControlPlane = headings.some(heading => heading.includes('control plane'))
   const hasTimes = headings.some(heading => /\bp\d{2}/.test(heading))
-  const lacks = answer.notMeasured.map(
+  const unmeasured = answer.notMeasured.map(
     ({ what, why }) => `${capitalise(what)}: not measured${why ? `, for ${why}` : ''}.`,
   )
   const lacksTimes = answer.notMeasured.some(({ what }) => /latency/.test(what))
   return [
     ...new Set([
       ...missing.filter(line => !answer.warnings.includes(line)).slice(0, SENTENCES_MOST - 1),
-      ...lacks.slice(0, SENTENCES_MOST - 1),
+      ...unmeasured.slice(0, SENTENCES_MOST - 1),
       ...(hasTimes || lacksTimes ? [] : ['How long requests take: no response times are here.']),
       sizes.length > 0
         ? 'What another machine needs: a core of it may do less than one of this, and then a sidecar needs more.'
         : 'What another machine would show: the figures are of this one. The ratio between two proxies carries further than they do.',
       'What other requests cost: size, rate, encryption and features such as access logs change all figures.',
-      hasControl
+      hasControlPlane
         ? 'What applications and the work of people take: they were not counted.'
         : 'What applications, a control plane or the work of people take: only sidecars were counted.',
     ]),
   ].slice(0, CAVEATS_MOST)
 }
 
-/** Lists the words on the page that need a definition. @param {string} markup HTML @returns {string[][]} word, definition */
+/**
+ * Lists the first WORDS_MOST of WORDS that are on the page, with their definitions.
+ * @param {string} markup HTML
+ * @returns {string[][]} pairs of word and definition
+ */
 function listDefinedWords(markup) {
   const text = extractText(markup)
   const words = WORDS.filter(([pattern]) => pattern.test(text)).slice(0, WORDS_MOST)
@@ -281,16 +276,8 @@ function listDefinedWords(markup) {
 }
 
 /**
- * Extracts the text of HTML.
+ * Extracts the text of HTML, with one space in the place of each run of tags and white space.
  * @param {string} markup
- * @returns {string} every tag, and every run of blanks, is one blank
+ * @returns {string}
  */
 const extractText = markup => markup.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ')
-
-/**
- * Cuts a text to a number of characters, with an ellipsis.
- * @param {string} text
- * @param {number} [most]
- * @returns {string} at most `most` characters, with the ellipsis
- */
-const clipText = (text, most = LENGTH_MOST) => (text.length <= most ? text : `${text.slice(0, most - 1).trimEnd()}…`)

@@ -1,4 +1,4 @@
-import { hasAny } from '../kinds/sections.js'
+import { hasResultWith } from '../kinds/sections.js'
 import { renderCommand } from '../lib/render-command.js'
 import { joinParts, wrapText } from '../lib/text-table.js'
 import { listArms } from '../model/results.js'
@@ -19,11 +19,11 @@ import { renderSectionsText } from './section-text.js'
 /**
  * @typedef {object} DetailOptions
  * @property {string | null} [folder] of the run, as printed; null (by default): its files are not named
- * @property {boolean} [hasPage] it has report.html; by default it has
+ * @property {boolean} [hasPage] the folder has report.html; true by default
  * @property {string[]} [warnings] sentences on what the run lacks
  * @property {ClaimResult[]} [claims]
  * @property {Answer} [answer] of the run; by default that of the summary alone
- * @property {string[]} [more] lines at the end of the answer's screen; by default none
+ * @property {string[]} [more] last lines of the answer's screen; by default none
  */
 
 /**
@@ -31,51 +31,48 @@ import { renderSectionsText } from './section-text.js'
  * commands and files that show more. Without arms it renders only that nothing was measured, and why.
  * @param {Summary} summary
  * @param {DetailOptions} [options]
- * @returns {string}
+ * @returns {string} lines, with an empty line between the parts
+ * @throws {BenchError} if a result is of a kind that this version of the kit does not have
  */
-export function renderDetailsText(
-  summary,
-  { folder = null, hasPage = true, warnings = [], claims = [], ...options } = {},
-) {
-  const { run, notMeasured } = summary
-  const { answer = createAnswer(summary), more = [] } = options
+export function renderDetailsText(summary, options = {}) {
+  const { folder = null, hasPage = true, warnings = [], claims = [], more = [] } = options
+  const { answer = createAnswer(summary) } = options
   const arms = listArms(summary)
-  const missing = [...warnings, ...renderNotMeasuredPlanes(notMeasured)].flatMap(line => wrapText(line))
-  if (arms.length === 0) return joinParts([[`${run.experiment}: nothing was measured`, ...missing]])
-  const hasNotMeasured = hasAny(summary, 'hasRounds') && arms[0].load.kind !== 'idle'
+  const missing = [...warnings, ...renderNotMeasuredPlanes(summary.notMeasured)].flatMap(line => wrapText(line))
+  if (arms.length === 0) return joinParts([[`${summary.run.experiment}: nothing was measured`, ...missing]])
+  const hasNotMeasured = hasResultWith(summary, 'hasRounds') && arms[0].load.kind !== 'idle'
+  const notMeasured = hasNotMeasured ? renderNotMeasuredCommands(answer) : []
+  const further = folder === null ? [] : renderFurtherCommands(folder, { hasPage, hasClaims: claims.length > 0 })
   return joinParts([
     [renderRunTitle(summary), ...missing],
     ...renderCutPictures(answer, { more }),
     ...renderSectionsText(createSummarySections(summary, claims)),
-    [
-      ...(hasNotMeasured ? renderHeadedLines('Not measured:', renderNotMeasuredCommands(answer)) : []),
-      ...(folder === null
-        ? []
-        : renderHeadedLines('More:', renderFurtherCommands(folder, { hasPage, hasClaims: claims.length > 0 }))),
-    ],
+    [...renderHeadedLines('Not measured:', notMeasured), ...renderHeadedLines('More:', further)],
   ])
 }
 
 /**
- * Renders the experiment, its links, the lengths of its windows, and the target or the host of the load.
- * @param {Summary} summary
+ * Renders the experiment, its links, the lengths of its windows if it has any, and the target or the host of the load if they
+ * are not this machine.
+ * @param {Summary} summary with at least one arm
  * @returns {string}
+ * @throws {BenchError} if a result is of a kind that this version of the kit does not have
  */
 function renderRunTitle(summary) {
   const { machine, run } = summary
   const arms = listArms(summary)
   const [{ target }] = arms
   const lengths = [...new Set(arms.map(arm => arm.load.windowSeconds))]
+  const windows = hasResultWith(summary, 'hasWindows') ? `, ${lengths.join(' and ')} s windows` : ''
   const onTarget = target === 'local' ? '' : `, on ${target}${machine.node ? ` (${machine.node})` : ''}`
   const place = machine.loadHost ? `, load from ${machine.loadHost.host}` : onTarget
-  const windows = hasAny(summary, 'hasWindows') ? `, ${lengths.join(' and ')} s windows` : ''
   return `${run.experiment}, ${renderLinks(arms)}${windows}${place}`
 }
 
 /**
  * Renders the commands that would measure what was not measured.
  * @param {Answer} answer
- * @returns {string[]} a line for each; []: there are none
+ * @returns {string[]} a line for each command; [] if no command measures it
  */
 function renderNotMeasuredCommands({ notMeasured }) {
   return notMeasured.flatMap(({ what, commands }) =>
@@ -84,10 +81,10 @@ function renderNotMeasuredCommands({ notMeasured }) {
 }
 
 /**
- * Renders files and commands, each with what it shows.
+ * Renders the page (or the command that writes it) and the further commands on a run, each with what it shows.
  * @param {string} folder of the run
  * @param {{ hasPage: boolean, hasClaims: boolean }} options
- * @returns {string[]} lines
+ * @returns {string[]} a line for each
  */
 function renderFurtherCommands(folder, { hasPage, hasClaims }) {
   return [
@@ -101,7 +98,7 @@ function renderFurtherCommands(folder, { hasPage, hasClaims }) {
  * Renders lines below a heading, wrapped and indented.
  * @param {string} heading
  * @param {string[]} lines
- * @returns {string[]} []: there are no lines
+ * @returns {string[]} [] without lines
  */
 function renderHeadedLines(heading, lines) {
   return lines.length === 0 ? [] : [heading, ...lines.flatMap(line => wrapText(line, '  ', '    '))]

@@ -5,6 +5,7 @@ import { alignLeft } from '../lib/text-table.js'
 /**
  * Definitions of the words in a report. Pure.
  * @import { BoundBy, Verdict } from '../model/types.ts'
+ * @import { Table } from '../lib/text-table.js'
  */
 
 /** @type {Record<BoundBy, string>} */
@@ -33,7 +34,7 @@ const VERDICTS = {
     'No verdict: a check excluded a repeat, or the proxies did not do equal work. Of capacity also: something else than the sidecar was the limit.',
 }
 
-/** Words beside those of the other tables, in the order of the alphabet. */
+/** Words beside those of the other tables, in alphabetical order. */
 const GENERAL = {
   'A/A': 'One plane, measured twice in each repeat. Its difference from itself is the noise of the run.',
   arm: 'One plane at one value of every axis: link, CPU limit, load, TLS, features and so on.',
@@ -74,24 +75,18 @@ const GENERAL = {
 /**
  * Tabulates the definitions of quantities, what bound a trial, verdicts, other words and checks. A family of
  * quantities has one row.
- * @returns {import('../lib/text-table.js').Table[]}
+ * @returns {Table[]} a table for each of these
  */
 export function tabulateDictionary() {
-  const define = (/** @type {string} */ caption, /** @type {[string, string][]} */ rows) => {
-    return { caption, columns: alignLeft('word', 'definition'), rows }
-  }
-  // Quantities of a family share one definition.
-  /** @type {Map<string, [string, string]>} */
-  const quantities = new Map()
-  for (const row of Object.values(QUANTITIES)) {
-    const { label, definition } = row.family ?? row
-    quantities.set(`${label} ${definition}`, [label, definition])
-  }
+  const quantities = Object.values(QUANTITIES).map(row => row.family ?? row)
+  const definitions = new Map(
+    quantities.map(({ label, definition }) => [`${label} ${definition}`, [label, definition]]),
+  )
   return [
-    define('Quantities', [...quantities.values()]),
-    define('Bound by: what was saturated, the first that holds', Object.entries(BOUND_BY)),
-    define('Verdicts', Object.entries(VERDICTS)),
-    define('Other words', Object.entries(GENERAL)),
+    tabulateDefinitions('Quantities', [...definitions.values()]),
+    tabulateDefinitions('Bound by: what was saturated, the first that holds', Object.entries(BOUND_BY)),
+    tabulateDefinitions('Verdicts', Object.entries(VERDICTS)),
+    tabulateDefinitions('Other words', Object.entries(GENERAL)),
     {
       caption: 'Checks',
       columns: alignLeft('check', 'finds', 'excludes'),
@@ -100,4 +95,14 @@ export function tabulateDictionary() {
       }),
     },
   ]
+}
+
+/**
+ * Tabulates words with their definitions.
+ * @param {string} caption
+ * @param {string[][]} rows pairs of word and definition
+ * @returns {Table}
+ */
+function tabulateDefinitions(caption, rows) {
+  return { caption, columns: alignLeft('word', 'definition'), rows }
 }

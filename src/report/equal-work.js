@@ -1,12 +1,7 @@
 import { renderTextTable, wrapText } from '../lib/text-table.js'
 import { PARITY_NAMES } from '../parity/verdict/checks.js'
-import {
-  listDifferingRows,
-  listDisparities,
-  renderScriptNotes,
-  renderScriptWork,
-  tabulateParity,
-} from '../parity/verdict/rows.js'
+import { listDifferingRows } from '../parity/verdict/rows.js'
+import { listPlaneDifferences, renderDeployedWork, renderScriptNotes, tabulateParity } from '../parity/verdict/table.js'
 
 /**
  * The section on the check for equal work. Pure.
@@ -15,9 +10,9 @@ import {
  */
 
 /**
- * Creates the section on equal work.
+ * Creates the section on equal work: the results of all checks, and how work differs. A terminal shows `renderParity`.
  * @param {Pick<Summary, 'parity' | 'results' | 'relaxes'>} summary
- * @returns {Section} without blocks: nothing was checked
+ * @returns {Section} without blocks if nothing was checked
  */
 export function createEqualWorkSection(summary) {
   if (summary.parity.length === 0) return { id: 'parity', name: 'Equal work', blocks: [] }
@@ -26,7 +21,7 @@ export function createEqualWorkSection(summary) {
     name: 'Equal work',
     blocks: [
       { type: 'table', table: tabulateParity(summary), brief: renderParity(summary) },
-      { type: 'list', on: 'documents', lines: listDisparities(summary) },
+      { type: 'list', on: 'documents', lines: listPlaneDifferences(summary) },
     ],
   }
 }
@@ -35,27 +30,32 @@ export function createEqualWorkSection(summary) {
  * Renders for a terminal that work was equal, or the checks in which it differs. Those that the experiment sets aside
  * are left out if others differ.
  * @param {Pick<Summary, 'parity' | 'results' | 'relaxes'>} summary
- * @returns {string[]} lines; []: nothing was checked
+ * @returns {string[]} lines; [] if nothing was checked
  */
 export function renderParity({ parity, results, relaxes }) {
   if (parity.length === 0) return []
   const { differing, wrong } = listDifferingRows({ parity, results, relaxes })
-  const alike = parity.filter(
-    row => PARITY_NAMES.includes(row.name) && !differing.includes(row.name) && !row.isDeployed,
-  )
-  const shared = [...new Set(alike.flatMap(({ lacks = [] }) => lacks))]
-  const findings = [...renderScriptWork({ parity }), ...renderScriptNotes({ parity })]
-  if (differing.length === 0) {
-    const between = findings.length > 0 ? ' between the other planes' : ''
-    const lacking = shared.length > 0 ? `; all lack the same: ${shared.join('; ')}` : ''
-    return [`Equal-work check: passed${between}${lacking}.`, ...findings.flatMap(line => wrapText(line, '', '  '))]
-  }
+  if (differing.length === 0) return renderPassedCheck({ parity })
   const rows = parity.filter(row => (wrong.length > 0 ? wrong : differing).includes(row.name))
   return [
     wrong.length > 0
       ? 'Equal-work check: NOT passed:'
       : 'Equal-work check: passed but for what the experiment sets aside:',
     ...renderTextTable(tabulateParity({ parity: rows })),
-    ...listDisparities({ parity: rows }).flatMap(line => wrapText(line, '  ', '    ')),
+    ...listPlaneDifferences({ parity: rows }).flatMap(line => wrapText(line, '  ', '    ')),
   ]
+}
+
+/**
+ * Renders that work was equal, what all planes lack alike, and notes on planes as deployed and scripts of the user.
+ * @param {Pick<Summary, 'parity'>} summary
+ * @returns {string[]} lines
+ */
+function renderPassedCheck({ parity }) {
+  const notes = [...renderDeployedWork({ parity }), ...renderScriptNotes({ parity })]
+  const judgedRows = parity.filter(row => PARITY_NAMES.includes(row.name) && !row.isDeployed)
+  const lacks = [...new Set(judgedRows.flatMap(row => row.lacks ?? []))]
+  const between = notes.length > 0 ? ' between the other planes' : ''
+  const lacking = lacks.length > 0 ? `; all lack the same: ${lacks.join('; ')}` : ''
+  return [`Equal-work check: passed${between}${lacking}.`, ...notes.flatMap(line => wrapText(line, '', '  '))]
 }

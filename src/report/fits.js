@@ -1,6 +1,6 @@
-import { formatRatio } from '../analysis/claims/answers.js'
-import { findPlateaus, WITHIN } from '../analysis/fits.js'
-import { renderWithResidual } from '../judge/over-sidecars.js'
+import { renderRatioInterval } from '../analysis/claims/answers.js'
+import { findPlateaus, PLATEAU_RATIO_MOST } from '../analysis/fits.js'
+import { renderWithResidual } from '../judge/fit-over-sidecars.js'
 import { formatValue, QUANTITIES } from '../judge/quantities.js'
 import { renderInterval, renderPercent } from '../lib/units.js'
 import { AXES, listVariedAxes, renderArmName, renderAxes } from '../model/arms.js'
@@ -10,12 +10,12 @@ import { listArms } from '../model/results.js'
  * Renders fitted lines with their points, and plateaus. Pure.
  * @import { Plateau } from '../analysis/fits.js'
  */
-/** @import { CpuLine, Slope, Summary } from '../model/types.ts' */
+/** @import { AxisName, CpuLine, Slope, Summary } from '../model/types.ts' */
 
 /**
- * Renders each fitted line of CPU over the rate, with its points.
+ * Renders each fitted line of CPU over the rate, with its points, below a heading.
  * @param {Pick<Summary, 'results'>} summary
- * @returns {string[]} lines; []: none was fitted
+ * @returns {string[]} lines of text; [] if none was fitted
  */
 export function renderCpuLines({ results }) {
   const lines = results.flatMap(result => result.lines)
@@ -33,19 +33,23 @@ export function renderCpuLines({ results }) {
  * @returns {string[]} two lines
  */
 function renderCpuLine(line) {
-  const { baseMillicores: base, slopeMillicoresPerRequestPerSecond: slope, points, service, services } = line
-  const subject = `${renderArmName(line)}, ${service ? `${service}'s sidecar` : 'all sidecars'}${services > 1 ? `, ${services} services` : ''}`
-  const largest = Math.max(...points.map(p => Math.abs(p.residualMillicores)))
+  const { baseMillicores: base, slopeMillicoresPerRequestPerSecond: slope, service, services } = line
+  const sidecars = service ? `${service}'s sidecar` : 'all sidecars'
+  const subject = `${renderArmName(line)}, ${sidecars}${services > 1 ? `, ${services} services` : ''}`
+  const largest = Math.max(...line.points.map(point => Math.abs(point.residualMillicores)))
+  const points = line.points.map(({ ratePerSecond, millicores, residualMillicores }) => {
+    return `${ratePerSecond}/s ${renderWithResidual(millicores, residualMillicores, { digits: 0 })}`
+  })
   return [
     `  ${subject}: ${base.toFixed(0)} millicores + ${(100 * slope).toFixed(1)} per 100 requests/s, off by at most ${largest.toFixed(0)}`,
-    `    ${points.map(p => `${p.ratePerSecond}/s ${renderWithResidual(p.millicores, p.residualMillicores, { digits: 0 })}`).join('  ')}`,
+    `    ${points.join('  ')}`,
   ]
 }
 
 /**
- * Renders how much each followed quantity changes in an hour of the run.
+ * Renders how much each followed quantity changes in an hour of the run, below a heading.
  * @param {Pick<Summary, 'results'>} summary
- * @returns {string[]} lines; []: no slope was fitted
+ * @returns {string[]} lines; [] if no slope was fitted
  */
 export function renderSlopes({ results }) {
   const slopes = results.flatMap(result => result.slopes)
@@ -54,49 +58,66 @@ export function renderSlopes({ results }) {
     : ['Over the time of the run, an hour [95 % interval]:', ...slopes.map(slope => `  ${renderSlope(slope)}`)]
 }
 
-/** Renders the change in an hour, and whether its interval excludes 0. @param {Slope} slope @returns {string} */
+/**
+ * Renders the change in an hour, and whether its interval excludes 0.
+ * @param {Slope} slope
+ * @returns {string} without an interval: from how few windows it is, and no conclusion
+ */
 function renderSlope({ armId, quantity, perHour, low, high, rounds }) {
   const row = { ...QUANTITIES[quantity], digits: 2 }
   const formatQuantity = (/** @type {number} */ value) => formatValue(row, value)
   const interval = renderInterval({ low, high }, formatQuantity, `: too few windows (${rounds}) for an interval`)
-  const isFlat = low !== null && high !== null && low <= 0 && high >= 0
-  const words = low === null ? '' : isFlat ? ': no change shown' : perHour > 0 ? ': it grows' : ': it falls'
-  return `${armId}: ${row.label} ${perHour >= 0 ? '+' : ''}${formatQuantity(perHour)}${interval}${words}`
+  const change = `${armId}: ${row.label} ${perHour >= 0 ? '+' : ''}${formatQuantity(perHour)}${interval}`
+  if (low === null || high === null) return change
+  if (low <= 0 && high >= 0) return `${change}: no change shown`
+  return `${change}${perHour > 0 ? ': it grows' : ': it falls'}`
 }
 
 /**
- * Renders from which value on a quantity is near its least.
+ * Renders from which value of the axis on a quantity is near its least, below a heading.
  * @param {Pick<Summary, 'results' | 'shows' | 'run'>} summary
- * @returns {string[]} lines; []: the experiment asks for no plateaus, or fewer than three values were measured
+ * @returns {string[]} lines; [] if the experiment asks for no plateaus, or no plane has three values
  */
 export function renderPlateaus({ results, shows, run }) {
   const plateaus = findPlateaus({ results, shows, run })
+  if (plateaus.length === 0) return []
   const varied = listVariedAxes(listArms({ results })).filter(name => name !== shows.across)
-  return plateaus.length === 0
-    ? []
-    : [
-        `Plateau, the smallest value that is within ${renderPercent(WITHIN - 1)} of the best (ratio to the best, round by round [95 % interval]):`,
-        ...plateaus.map(plateau => {
-          const conditions = renderAxes(plateau.arm, varied)
-          return `  ${renderArmName(plateau.arm)}${conditions ? `, ${conditions}` : ''}: ${renderPlateau(plateau, shows.across)}`
-        }),
-      ]
+  return [
+    `Plateau, the smallest value that is within ${renderPercent(PLATEAU_RATIO_MOST - 1)} of the best (ratio to the best, round by round [95 % interval]):`,
+    ...plateaus.map(plateau => {
+      const conditions = renderAxes(plateau.arm, varied)
+      return `  ${renderArmName(plateau.arm)}${conditions ? `, ${conditions}` : ''}: ${renderPlateau(plateau, shows.across)}`
+    }),
+  ]
 }
 
 /**
- * Renders at which value a quantity is least, where its plateau begins, and how sure that is.
+ * Renders at which value a quantity is least, where its plateau begins, how sure that is, and the values without a measurement.
  * @param {Plateau} plateau
- * @param {import('../model/types.ts').Summary['shows']['across']} across the axis of the values
- * @returns {string}
+ * @param {AxisName | null} across the axis of the values
+ * @returns {string} clauses, with semicolons between them
  */
-function renderPlateau({ quantity, best, from, last, ratio, nearest, isSure, missing }, across) {
+function renderPlateau(plateau, across) {
+  const { quantity, best, from, last, ratio, missing } = plateau
   const row = QUANTITIES[quantity]
   const label = across === null ? '' : AXES[across].label
-  const least = `${row.label} is least at ${label} ${best.at} (${formatValue(row, best.median)})`
-  const sentence =
+  return [
+    `${row.label} is least at ${label} ${best.at} (${formatValue(row, best.median)})`,
     from === last
-      ? `no plateau up to ${last}${nearest ? `: of the smaller values ${nearest.at} is nearest, ratio ${formatRatio(nearest.ratio)}` : ''}`
-      : `the plateau begins at ${label} ${from}, ratio ${formatRatio(ratio)}`
-  const doubt = isSure ? '' : ratio.low === null ? ', indicative only' : ', not told apart by intervals'
-  return `${least}; ${sentence}${doubt}${missing.length > 0 ? `; no value at ${missing.join(', ')}` : ''}`
+      ? `no plateau up to ${last}${renderNearest(plateau)}${renderDoubt(plateau)}`
+      : `the plateau begins at ${label} ${from}, ratio ${renderRatioInterval(ratio)}${renderDoubt(plateau)}`,
+    ...(missing.length > 0 ? [`no value at ${missing.join(', ')}`] : []),
+  ].join('; ')
+}
+
+/** Renders the smaller value whose ratio is nearest to the best. @param {Plateau} plateau @returns {string} empty if none has one */
+function renderNearest({ nearest }) {
+  if (nearest === null) return ''
+  return `: of the smaller values ${nearest.at} is nearest, ratio ${renderRatioInterval(nearest.ratio)}`
+}
+
+/** Renders why the begin of a plateau is not sure. @param {Plateau} plateau @returns {string} empty if it is */
+function renderDoubt({ isSure, ratio }) {
+  if (isSure) return ''
+  return ratio.low === null ? ', indicative only' : ', not told apart by intervals'
 }

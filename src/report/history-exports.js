@@ -1,5 +1,5 @@
 import { stringify } from 'yaml'
-import { CONTROL } from '../analysis/compare-runs.js'
+import { APPLICATION_CPU } from '../analysis/compare-runs.js'
 import { PRIMARY, QUANTITIES } from '../judge/quantities.js'
 import { groupBy } from '../lib/group-by.js'
 import { listVariedAxes, renderAxes } from '../model/arms.js'
@@ -8,14 +8,15 @@ import { listVariedAxes, renderAxes } from '../model/arms.js'
  * A history for programs that look for changes: Apache Otava, which finds change points, and benchstat, which compares
  * runs. Pure.
  * @import { History, HistoryRun, Line } from '../analysis/history.js'
- * @typedef {{ unit: string, scale?: number, better: 'lower' | 'higher' }} Unit scale: the number of the quantity's units in one
- * @typedef {Line & { name: string }} NamedLine name: of the arm, in one word
  */
 
-/** Units of benchstat, which knows sec and B and shows them with a prefix. @type {Record<string, Unit>} */
+/** @typedef {{ unit: string, scale?: number, better: 'lower' | 'higher' }} Unit scale: how many of the quantity's unit it is; absent: 1 */
+/** @typedef {Line & { name: string }} NamedLine name: of the arm, in one word */
+
+/** Units by quantity. benchstat shows sec and B with a prefix, such as µsec. @type {Record<string, Unit>} */
 const UNITS = {
   [PRIMARY.name]: { unit: 'sec/req', scale: 1e6, better: 'lower' },
-  [CONTROL.name]: { unit: 'sec/req', scale: 1e6, better: 'lower' },
+  [APPLICATION_CPU.name]: { unit: 'sec/req', scale: 1e6, better: 'lower' },
   [QUANTITIES.capacity.name]: { unit: 'capacity-req/s', better: 'higher' },
   [QUANTITIES.cpuCores.name]: { unit: 'cores', better: 'lower' },
   [QUANTITIES.rss.name]: { unit: 'rss-B', better: 'lower' },
@@ -25,17 +26,18 @@ const UNITS = {
  * Renders Go's benchmark format (https://go.dev/design/14313-benchmark-format): a line for each round of each arm,
  * below the run as configuration, so that `benchstat -col run` has a column for each run.
  * @param {History} history
- * @returns {string}
+ * @returns {string} without a line end at its end; empty without runs
  */
 export function renderBenchfmt({ runs, lines }) {
   const named = createNamedLines(lines)
+  const arms = [...groupBy(named, ({ name }) => name).values()]
   const units = new Map(named.map(({ quantity }) => [UNITS[quantity].unit, UNITS[quantity].better]))
   const rounds = runs.flatMap((run, i) => [
     '',
     `run: ${run.folder}`,
     // benchstat splits results by each key of the configuration, so only the run is a key.
     `# started ${run.startedAt}, kit ${run.kit}`,
-    ...[...groupBy(named, ({ name }) => name).values()].flatMap(armLines => renderRounds(armLines, i)),
+    ...arms.flatMap(armLines => renderRounds(armLines, i)),
   ])
   return [...[...units].map(([unit, better]) => `Unit ${unit} better=${better}`), ...rounds].join('\n')
 }
@@ -44,17 +46,20 @@ export function renderBenchfmt({ runs, lines }) {
  * Renders a line for each round with a value: name, iterations (always 1), values with units.
  * @param {NamedLine[]} lines of one arm
  * @param {number} run index of the run
- * @returns {string[]}
+ * @returns {string[]} [] if no round has a value
  */
 function renderRounds(lines, run) {
   const count = Math.max(...lines.map(({ values }) => values[run].values.length))
-  return Array.from({ length: count }, (_, round) =>
+  const rounds = Array.from({ length: count }, (_, round) =>
     lines.flatMap(({ quantity, values }) => {
       const value = values[run].values[round] ?? null
       const { unit, scale = 1 } = UNITS[quantity]
       return value === null ? [] : [`${value / scale} ${unit}`]
     }),
-  ).flatMap(measured => (measured.length > 0 ? [`BenchmarkSidecar/arm=${lines[0].name} 1 ${measured.join(' ')}`] : []))
+  )
+  return rounds
+    .filter(values => values.length > 0)
+    .map(values => `BenchmarkSidecar/arm=${lines[0].name} 1 ${values.join(' ')}`)
 }
 
 /**
@@ -85,7 +90,7 @@ export function renderOtava({ runs, lines }) {
 }
 
 /**
- * Renders the CSV of a line.
+ * Renders the medians of a line as CSV, with a row for each run that has one.
  * @param {NamedLine} line
  * @param {HistoryRun[]} runs
  * @returns {string}
@@ -97,26 +102,29 @@ function renderLineCsv({ quantity, values }, runs) {
   return [['time', 'run', 'kit', quantity], ...rows].map(cells => `${cells.map(quoteCell).join(',')}\n`).join('')
 }
 
-/**
- * Quotes a cell, if it has a quote, a comma or a line end.
- * @param {string} cell
- */
+/** Quotes a cell, if it has a quote, a comma or a line end. @param {string} cell */
 const quoteCell = cell => (/[",\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)
 
 /**
- * Adds to each line the name of its arm, in one word that is also a file name.
+ * Adds to each line the name of its arm, in one word that is also a file name: other characters are `_`. Names of one quantity that
+ * would be the same are numbered.
  * @param {Line[]} lines
  * @returns {NamedLine[]}
  */
 function createNamedLines(lines) {
+  /** @type {Map<string, number>} */
+  const uses = new Map()
   const varied = listVariedAxes(lines.filter(({ isControl }) => !isControl).map(({ arm }) => arm))
   return lines.map(line => {
     const words = line.isControl ? ['applications without sidecars', renderAxes(line.arm, varied)] : [line.label]
+    // Go's tools read a number behind a minus as GOMAXPROCS, and a slash as the next key, so both are replaced.
     const name = words
       .filter(Boolean)
       .join(' ')
       .replace(/[^\p{L}\p{N}.@:=+]+/gu, '_')
-    // Go's tools read a number behind a minus as GOMAXPROCS, and a slash as the next key, so both are replaced.
-    return { ...line, name }
+    const used = `${line.quantity} ${name}`
+    uses.set(used, (uses.get(used) ?? 0) + 1)
+    const use = uses.get(used)
+    return { ...line, name: use === 1 ? name : `${name}_${use}` }
   })
 }

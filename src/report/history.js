@@ -1,8 +1,8 @@
 import { PRIMARY } from '../judge/quantities.js'
-import { joinParts, alignLeft as leftColumns, wrapText } from '../lib/text-table.js'
+import { alignLeft, joinParts, wrapText } from '../lib/text-table.js'
 import { renderMinute, renderNounCount } from '../lib/units.js'
 import { renderMedian } from './charts/rounds.js'
-import { chooseDigits, drawHistory, ROWS, scaleValue } from './history-charts.js'
+import { chooseDigits, drawHistory, HISTORY_QUANTITIES, scaleValue } from './history-charts.js'
 import { renderPage, renderSections } from './html-page.js'
 import { html } from './markup.js'
 import { listCharts } from './section.js'
@@ -26,39 +26,45 @@ const LEGEND =
  * @returns {{ title: string, answer: string, sections: Section[] }}
  */
 export function createHistoryDocument(history) {
-  const tables = [
-    { id: 'changes', name: 'Changes', table: tabulateChanges(history) },
-    { id: 'left', name: 'Not comparable', table: tabulateLeftRuns(history) },
-  ].filter(({ table }) => table.rows.length > 0)
+  const changes = tabulateChanges(history)
+  const left = tabulateLeftRuns(history)
   return {
     title: `History of ${history.runs.length} comparable runs`,
     answer: renderHistoryAnswer(history),
     sections: [
       createChartSection(history),
-      ...tables.map(({ id, name, table }) => {
-        return /** @type {Section} */ ({ id, name, blocks: [{ type: 'table', form: 'prose', table }] })
-      }),
-      /** @type {Section} */ ({
-        id: 'method',
-        name: 'How to read it',
-        blocks: [{ type: 'list', lines: renderHistoryNotes(history) }],
-      }),
+      ...createTableSections({ id: 'changes', name: 'Changes', table: changes }),
+      ...createTableSections({ id: 'left', name: 'Not comparable', table: left }),
+      { id: 'method', name: 'How to read it', blocks: [{ type: 'list', lines: renderHistoryNotes(history) }] },
     ],
   }
 }
 
 /**
- * Creates the section of charts.
+ * Creates the section of a table of sentences.
+ * @param {{ id: string, name: string, table: Table }} options
+ * @returns {Section[]} [] if the table has no rows
+ */
+function createTableSections({ id, name, table }) {
+  return table.rows.length > 0 ? [{ id, name, blocks: [{ type: 'table', form: 'prose', table }] }] : []
+}
+
+/**
+ * Creates the section of charts, with a legend on the page: a terminal shows their tables alone.
  * @param {History} history
- * @returns {Section} without blocks: no line of an arm has a value; the terminal, which draws no charts, has no legend
+ * @returns {Section} without blocks if no line of an arm has a value
  */
 function createChartSection(history) {
   const charts = drawHistory(history)
-  const blocks = /** @type {Section['blocks']} */ ([
-    { type: 'charts', charts },
-    { type: 'sentences', on: 'page', tone: 'muted', lines: [LEGEND] },
-  ])
-  return { id: 'charts', name: 'Over time', blocks: charts.length > 0 ? blocks : [] }
+  if (charts.length === 0) return { id: 'charts', name: 'Over time', blocks: [] }
+  return {
+    id: 'charts',
+    name: 'Over time',
+    blocks: [
+      { type: 'charts', charts },
+      { type: 'sentences', on: 'page', tone: 'muted', lines: [LEGEND] },
+    ],
+  }
 }
 
 /** Renders a history for the terminal. @param {HistoryDocument} document @returns {string} */
@@ -84,20 +90,20 @@ ${renderSections(sections)}
 }
 
 /**
- * Renders the primary quantity of each arm in its first and its last run.
+ * Renders the primary quantity of each arm in its first and its last run; if no arm has it, every other quantity of arms.
  * @param {History} history
  * @returns {string} a sentence
  */
 function renderHistoryAnswer({ runs, lines }) {
   if (lines.length === 0) return 'Nothing to draw: no run here can be compared with another.'
   const primary = lines.filter(line => line.quantity === PRIMARY.name)
-  const ends = (primary.length > 0 ? primary : lines.filter(line => !line.isControl)).map(line => renderEndValues(line))
+  const ends = (primary.length > 0 ? primary : lines.filter(line => !line.isControl)).map(renderEndValues)
   return `${renderNounCount(runs.length, 'run')}, first and last: ${ends.join('; ')}.`
 }
 
-/** Renders the first and the last known value of a line. @param {Line} line @returns {string} */
+/** Renders the first and the last known value of a line. @param {Line} line with at least one @returns {string} */
 function renderEndValues({ label, quantity, values }) {
-  const row = ROWS[quantity]
+  const row = HISTORY_QUANTITIES[quantity]
   const known = values.filter(({ median }) => median !== null)
   const [first, last] = [known[0], known[known.length - 1]].map(({ median }) =>
     renderMedian(scaleValue({ median, low: null, high: null, values: [] }, row), chooseDigits(row)),
@@ -107,11 +113,12 @@ function renderEndValues({ label, quantity, values }) {
 
 /** Renders how to read the lines, and which arms have none. @param {History} history @returns {string[]} sentences */
 function renderHistoryNotes({ lines, runs, reference, nodes, unmatched }) {
-  const controls = new Set(lines.flatMap(line => (line.isControl ? [line.group] : [])))
-  const without = lines.some(line => !line.isControl && !controls.has(line.group) && line.arm.load.kind !== 'idle')
+  const groupsWithControl = new Set(lines.filter(line => line.isControl).map(line => line.group))
+  const loadedLines = lines.filter(line => !line.isControl && line.arm.load.kind !== 'idle')
+  const lacksControl = loadedLines.some(line => !groupsWithControl.has(line.group))
   return [
     'Whether the level of a line changed is for a program to say: Apache Otava finds change points (--format otava), benchstat compares runs (--format benchfmt). A machine that became slower is slower without sidecars, too.',
-    ...(without
+    ...(lacksControl
       ? [
           'Nothing was measured without sidecars: a change may be that of the machine. Run with --planes none,… to tell.',
         ]
@@ -130,12 +137,12 @@ function renderHistoryNotes({ lines, runs, reference, nodes, unmatched }) {
 /**
  * Tabulates each run from which on something changed, and the changes.
  * @param {History} history
- * @returns {Table}
+ * @returns {Table} without rows if nothing changed
  */
 function tabulateChanges({ runs }) {
   return {
     caption: 'Where the kit, a tool, a script or the kernel changed',
-    columns: leftColumns('from run', 'what changed'),
+    columns: alignLeft('from run', 'what changed'),
     rows: runs.flatMap((run, i) =>
       run.changes.length > 0
         ? [[`${i + 1}, ${renderMinute(run.startedAt)}, ${run.folder}`, run.changes.map(renderRunChange).join('\n')]]
@@ -147,12 +154,12 @@ function tabulateChanges({ runs }) {
 /**
  * Tabulates the runs that are not comparable, with the reasons.
  * @param {History} history
- * @returns {Table}
+ * @returns {Table} without rows if all are
  */
 function tabulateLeftRuns({ left, reference }) {
   return {
     caption: `Not comparable${reference === null ? '' : ` with ${reference}; of the two, the earlier is "old"`}`,
-    columns: leftColumns('run', 'why'),
+    columns: alignLeft('run', 'why'),
     rows: left.map(({ folder, reasons }) => [folder, reasons.join('\n')]),
   }
 }

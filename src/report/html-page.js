@@ -1,6 +1,6 @@
 import { init } from 'echarts'
 import { escapeControls } from '../lib/printable.js'
-import { BACKGROUND, renderVariables, WIDTH, withVariables } from './charts/style.js'
+import { applyVariables, BACKGROUND, CHART_WIDTH, renderVariables } from './charts/style.js'
 import { escapeMarkup, html, trustMarkup } from './markup.js'
 import { selectSections } from './section.js'
 
@@ -31,7 +31,11 @@ import { selectSections } from './section.js'
  * @property {Assets} assets
  */
 
-/** Renders a page, with its scripts and the options of its charts. @param {PageOptions} options @returns {string} HTML */
+/**
+ * Renders a page, with its scripts and, as JSON, the options of its charts and the series of trials.
+ * @param {PageOptions} options
+ * @returns {string} HTML
+ */
 export function renderPage({ title, body, charts, series = {}, assets }) {
   const data = { charts: Object.fromEntries(charts.map(({ id, option, height }) => [id, { option, height }])), series }
   const style = `@media (prefers-color-scheme: dark) { :root { ${renderVariables('dark')} } }\n${assets.style}`
@@ -42,7 +46,7 @@ export function renderPage({ title, body, charts, series = {}, assets }) {
     body: html`${body}
 <script type="application/json" id="data">${trustMarkup(renderJson(data))}</script>
 <script>${trustMarkup(assets.library)}</script>
-<script type="module">${trustMarkup(assets.scripts.map(stripModule).join('\n'))}</script>`,
+<script type="module">${trustMarkup(assets.scripts.map(stripImportsAndExports).join('\n'))}</script>`,
   })
 }
 
@@ -71,7 +75,7 @@ ${body}
 `.markup
 }
 
-/** Renders the sections of a page, without empty ones. @param {Section[]} sections @returns {Markup[]} */
+/** Renders the sections of a page, each with its heading, without empty ones. @param {Section[]} sections @returns {Markup[]} */
 export function renderSections(sections) {
   return selectSections(sections, 'page').map(
     ({ id, name, blocks }) =>
@@ -82,7 +86,7 @@ export function renderSections(sections) {
 /**
  * Renders a block. A folded table opens on a click.
  * @param {Block} block
- * @returns {Markup[]}
+ * @returns {Markup[]} [] for a list, sentences or charts without any
  */
 function renderBlock(block) {
   switch (block.type) {
@@ -95,43 +99,38 @@ function renderBlock(block) {
     case 'columns':
       return [html`<pre tabindex="0">${block.lines.join('\n')}</pre>`]
     case 'table':
-      return [(block.isFolded ? renderDetails : renderTable)(block.table, block.form)]
+      return [block.isFolded ? renderFoldedTable(block.table, block.form) : renderTable(block.table, block.form)]
     case 'charts':
       return block.form === 'trials' ? renderTrialCharts(block.charts) : renderCharts(block.charts)
   }
 }
 
-/**
- * Renders a sentence as a paragraph.
- * @param {string} line
- * @param {'strong' | 'muted'} [tone]
- * @returns {Markup}
- */
+/** Renders a sentence as a paragraph. @param {string} line @param {'strong' | 'muted'} [tone] @returns {Markup} */
 function renderSentence(line, tone) {
   if (tone === 'strong') return html`<p><strong>${line}</strong></p>`
   return tone === 'muted' ? html`<p class="muted">${line}</p>` : html`<p>${line}</p>`
 }
 
 /**
- * Renders charts, each with its table below.
+ * Renders charts in a grid, each with its folded table below.
  * @param {ReportChart[]} charts
- * @returns {Markup[]} []: there are none
+ * @returns {Markup[]} one element; [] without charts
  */
 function renderCharts(charts) {
   if (charts.length === 0) return []
   return [
-    html`<div class="charts">${charts.map(({ table, ...chart }) => renderFigure(chart, { isDrawn: true, body: renderDetails(table) }))}</div>`,
+    html`<div class="charts">${charts.map(({ table, ...chart }) => renderFigure(chart, { isDrawn: true, body: renderFoldedTable(table) }))}</div>`,
   ]
 }
 
-// The page's script draws the charts of trials beyond this number.
+// The page's script alone draws the charts of trials beyond this number: a report may hold a hundred.
 const DRAWN_MOST = 24
 
 /**
- * Renders a fold for each chart of a trial, of which the first DRAWN_MOST are drawn, and a choice of any trial, which
- * the page's script fills and shows.
+ * Renders a fold for each chart of a trial, of which the first DRAWN_MOST are drawn, and an empty, hidden choice of any
+ * trial, which the page's script fills and shows.
  * @param {ReportChart[]} charts
- * @returns {Markup[]}
+ * @returns {Markup[]} the choice alone without charts
  */
 function renderTrialCharts(charts) {
   return [
@@ -153,7 +152,7 @@ function renderTrialCharts(charts) {
 function renderFigure(chart, { isDrawn, body }) {
   const { id, title, description, height } = chart
   const drawing = isDrawn
-    ? trustMarkup(withVariables(drawSvg(chart)))
+    ? trustMarkup(applyVariables(drawSvg(chart)))
     : html`<p>Drawn where JavaScript is on; the numbers are below.</p>`
   return html`<figure><figcaption>${title}</figcaption><div class="chart" style="height: ${height}px" data-chart="${id}" role="img" aria-label="${description}">${drawing}</div>${body}</figure>`
 }
@@ -161,22 +160,22 @@ function renderFigure(chart, { isDrawn, body }) {
 /**
  * Renders a table that scrolls horizontally. Without rows it says `none`.
  * @param {Table} table
- * @param {string} [kind] a CSS class
+ * @param {string} [cssClass] by default none
  * @returns {Markup}
  */
-export function renderTable({ caption, columns, rows }, kind = '') {
-  const width = columns.length
-  return html`<div class="scroll" role="group" tabindex="0" aria-label="${caption || 'table'}"><table class="${kind}"><caption>${caption}</caption>
-<thead><tr>${columns.map(renderHead)}</tr></thead>
-<tbody>${rows.map(cells => html`<tr>${cells.map((cell, i) => renderCell(cell, columns[i]?.[1] ?? 'left'))}</tr>\n`)}${rows.length === 0 ? html`<tr><td colspan="${width}">none</td></tr>` : null}</tbody></table></div>`
+export function renderTable({ caption, columns, rows }, cssClass = '') {
+  const noRows = rows.length === 0 ? html`<tr><td colspan="${columns.length}">none</td></tr>` : null
+  return html`<div class="scroll" role="group" tabindex="0" aria-label="${caption || 'table'}"><table class="${cssClass}"><caption>${caption}</caption>
+<thead><tr>${columns.map(renderColumnHeading)}</tr></thead>
+<tbody>${rows.map(cells => html`<tr>${cells.map((cell, i) => renderCell(cell, columns[i]?.[1] ?? 'left'))}</tr>\n`)}${noRows}</tbody></table></div>`
 }
 
 /**
  * Renders the heading of a column.
- * @param {Table['columns'][0]} column without a name: an empty cell, and no header
- * @returns {Markup}
+ * @param {Table['columns'][0]} column
+ * @returns {Markup} an empty cell that is no header, if the column has no name
  */
-function renderHead([name, align]) {
+function renderColumnHeading([name, align]) {
   return name ? html`<th scope="col" class="${align}">${name}</th>` : html`<td></td>`
 }
 
@@ -192,20 +191,20 @@ function renderCell(cell, align) {
 }
 
 /**
- * Renders a folded table.
+ * Renders a table below a summary that opens it on a click.
  * @param {Table} table
- * @param {string} [kind] a CSS class
+ * @param {string} [cssClass] by default none
  * @returns {Markup}
  */
-function renderDetails(table, kind) {
-  return html`<details><summary>${table.caption} (${table.rows.length} rows)</summary>${renderTable(table, kind)}</details>`
+function renderFoldedTable(table, cssClass) {
+  return html`<details><summary>${table.caption} (${table.rows.length} rows)</summary>${renderTable(table, cssClass)}</details>`
 }
 
 /**
  * Renders a list below its heading.
  * @param {string[]} lines
  * @param {string} [heading]
- * @returns {Markup[]} []: there are no lines
+ * @returns {Markup[]} [] without lines
  */
 export function renderList(lines, heading) {
   if (lines.length === 0) return []
@@ -224,23 +223,23 @@ const renderJson = value => JSON.stringify(value).replaceAll('<', '\\u003c')
  * @param {string} source
  * @returns {string}
  */
-function stripModule(source) {
+function stripImportsAndExports(source) {
   return source.replace(/^import [^']* from '\.[^']*'$/gm, '').replace(/^export (?=const|function|class)/gm, '')
 }
 
 /**
- * Draws an SVG in light colours, WIDTH pixels wide.
- * @param {Chart} options
- * @param {{ isStandalone?: boolean }} [form] isStandalone: for a file, with a background and a description
+ * Draws a chart as SVG in light colours, CHART_WIDTH pixels wide, with its title.
+ * @param {Chart} chart
+ * @param {{ isStandalone?: boolean }} [options] isStandalone: for a file, with a background and a description
  * @returns {string} SVG
  */
 export function drawSvg({ title, description, height, option }, { isStandalone = false } = {}) {
-  const chart = init(null, null, { renderer: 'svg', ssr: true, width: WIDTH, height })
+  const chart = init(null, null, { renderer: 'svg', ssr: true, width: CHART_WIDTH, height })
   try {
     chart.setOption(isStandalone ? { ...option, backgroundColor: BACKGROUND } : option)
     const svg = escapeControls(chart.renderToSVGString())
-    const named = `<title>${escapeMarkup(title)}</title>${isStandalone ? `<desc>${escapeMarkup(description)}</desc>` : ''}`
-    return svg.replace(/^<svg[^>]*>/, opening => `${opening}${named}`)
+    const text = isStandalone ? `<desc>${escapeMarkup(description)}</desc>` : ''
+    return svg.replace(/^<svg[^>]*>/, tag => `${tag}<title>${escapeMarkup(title)}</title>${text}`)
   } finally {
     chart.dispose()
   }

@@ -11,30 +11,30 @@ import { listCharts, selectSections } from './section.js'
  */
 
 /**
- * Renders the page: the answer, then all sections.
+ * Renders the page: the answer, then what is missing and all sections.
  * @param {Document} document
  * @param {{ series: Record<string, SidecarSeries[]>, assets: Assets }} options series: by trial id
  * @returns {string} HTML
  */
 export function renderHtml({ title, question, answer, startedAt, missing, sections }, { series, assets }) {
-  const first = renderAnswerHtml(answer)
-  const body = html`${first.header}
+  const screen = renderAnswerHtml(answer)
+  const body = html`${screen.header}
 <main>
-${first.body}
+${screen.body}
 <p class="muted">${question} Started ${startedAt}.</p>
-${renderLacks(missing.filter(line => !answer.warnings.includes(line)))}
+${renderMissing(missing.filter(line => !answer.warnings.includes(line)))}
 <nav aria-label="Sections"><ul>${selectSections(sections, 'page').map(({ id, name }) => html`<li><a href="#${id}">${name}</a></li>`)}</ul></nav>
 ${renderSections(sections)}
 </main>`
-  return renderPage({ title: `${title}: ${first.title}`, body, charts: listCharts(sections), series, assets })
+  return renderPage({ title: `${title}: ${screen.title}`, body, charts: listCharts(sections), series, assets })
 }
 
 /**
- * Renders the list of what could not be read or drawn of the run.
+ * Renders the list of what the run lacks, or could not be read or drawn of it.
  * @param {string[]} lines
- * @returns {import('./markup.js').Markup | null} null: there is nothing
+ * @returns {import('./markup.js').Markup | null} null without lines
  */
-function renderLacks(lines) {
+function renderMissing(lines) {
   return lines.length === 0
     ? null
     : html`<section id="lacks" aria-label="What is missing">${renderList(lines)}</section>`

@@ -5,12 +5,12 @@ import { renderGate } from './missing.js'
 
 /**
  * Renders thresholds and gates as JUnit XML, which CI shows as test results. Pure.
- * @import { Summary } from '../model/types.ts'
+ * @import { AxisName, Summary, SummaryArm, ThresholdResult } from '../model/types.ts'
  */
 
 /**
  * A test case. It passed if it neither failed nor was skipped.
- * @typedef {object} Case
+ * @typedef {object} TestCase
  * @property {string} name
  * @property {string} [failure] the reason
  * @property {string} [skipped] the reason
@@ -28,49 +28,69 @@ export function renderJunit({ run, results, thresholds }) {
   const suites = [
     renderSuite(
       `${run.experiment}.thresholds`,
-      thresholds.map(({ expression, value, held, ...arm }) => ({
-        name: [expression, renderAxes(arm, varied)].filter(Boolean).join(' at '),
-        failure: held === false ? `crossed: the median ratio is ${value?.toFixed(3)}` : undefined,
-        skipped: held === null ? 'not tested: its quantity was spoiled, or not measured' : undefined,
-      })),
+      thresholds.map(threshold => createThresholdCase(threshold, varied)),
     ),
     renderSuite(
       `${run.experiment}.gates`,
-      arms.map(arm => {
-        const { completed, failed, invalid } = arm.trials
-        const total = completed + failed + invalid
-        const spoilt = arm.spoiled.map(
-          fired => `${renderGate(fired)} in ${fired.trials} of ${total} trials: ${fired.reason}`,
-        )
-        const skipped = spoilt.length > 0 ? spoilt.join('; ') : total === 0 ? 'not measured' : undefined
-        return { name: renderArmLabel(arm, varied), skipped }
-      }),
+      arms.map(arm => createArmCase(arm, varied)),
     ),
   ]
   return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="${escapeXml(run.id)}">\n${suites.join('')}</testsuites>\n`
 }
 
 /**
+ * Creates the case of a threshold.
+ * @param {ThresholdResult} threshold
+ * @param {AxisName[]} varied axes whose values are in the name
+ * @returns {TestCase}
+ */
+function createThresholdCase({ expression, value, held, ...arm }, varied) {
+  return {
+    name: [expression, renderAxes(arm, varied)].filter(Boolean).join(' at '),
+    failure: held === false ? `crossed: the median ratio is ${value?.toFixed(3)}` : undefined,
+    skipped: held === null ? 'not tested: its quantity was spoiled, or not measured' : undefined,
+  }
+}
+
+/**
+ * Creates the case of the gates on an arm, which is never a failure.
+ * @param {SummaryArm} arm
+ * @param {AxisName[]} varied axes whose values are in the name
+ * @returns {TestCase}
+ */
+function createArmCase(arm, varied) {
+  const { completed, failed, invalid } = arm.trials
+  const total = completed + failed + invalid
+  const reasons = arm.spoiled.map(
+    spoil => `${renderGate(spoil)} in ${spoil.trials} of ${total} trials: ${spoil.reason}`,
+  )
+  if (reasons.length === 0 && total === 0) reasons.push('not measured')
+  return { name: renderArmLabel(arm, varied), skipped: reasons.length > 0 ? reasons.join('; ') : undefined }
+}
+
+/**
  * Renders a suite. `errors` is 0, since a case either fails or is skipped.
  * @param {string} name
- * @param {Case[]} cases
+ * @param {TestCase[]} cases
  * @returns {string} XML
  */
 function renderSuite(name, cases) {
-  const failures = cases.filter(c => c.failure !== undefined).length
-  const skipped = cases.filter(c => c.skipped !== undefined).length
-  const lines = cases.map(c => {
-    const inside = [
-      c.skipped === undefined ? '' : `<skipped message="${escapeXml(c.skipped)}"/>`,
-      c.failure === undefined ? '' : `<failure message="${escapeXml(c.failure)}">${escapeXml(c.failure)}</failure>`,
+  const failures = cases.filter(({ failure }) => failure !== undefined).length
+  const skipped = cases.filter(testCase => testCase.skipped !== undefined).length
+  const lines = cases.map(testCase => {
+    const children = [
+      testCase.skipped === undefined ? '' : `<skipped message="${escapeXml(testCase.skipped)}"/>`,
+      testCase.failure === undefined
+        ? ''
+        : `<failure message="${escapeXml(testCase.failure)}">${escapeXml(testCase.failure)}</failure>`,
     ]
-    return `    <testcase classname="${escapeXml(name)}" name="${escapeXml(c.name)}">${inside.join('')}</testcase>\n`
+    return `    <testcase classname="${escapeXml(name)}" name="${escapeXml(testCase.name)}">${children.join('')}</testcase>\n`
   })
   return `  <testsuite name="${escapeXml(name)}" tests="${cases.length}" failures="${failures}" errors="0" skipped="${skipped}">\n${lines.join('')}  </testsuite>\n`
 }
 
 /**
- * Escapes a text, without the characters that XML 1.0 cannot contain even if they are escaped.
+ * Escapes a text for elements and attributes. Characters that XML 1.0 cannot contain even if they are escaped are removed.
  * @param {string} text
  * @returns {string}
  */

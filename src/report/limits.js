@@ -1,104 +1,121 @@
 import { stringify } from 'yaml'
-import { computeLimitsFound } from '../kinds/search/memory-floor.js'
-import { fitOnNode } from '../kinds/search/nodes.js'
+import { computeLimitsFound } from '../kinds/search/found-limits.js'
+import { computeNodeFit } from '../kinds/search/nodes.js'
 import { groupBy } from '../lib/group-by.js'
 import { MIB } from '../lib/units.js'
 import { AXES, renderArmName } from '../model/arms.js'
-import { toMillicores, toResources } from '../model/container-limits.js'
+import { createResources, roundCoresUp } from '../model/container-limits.js'
 import { listSizes } from '../model/results.js'
 
 /**
  * Renders the limits that were found, to paste, and how many of them a node holds. Pure.
- * @import { readNode } from '../kinds/search/nodes.js'
+ * @import { parseNodeOptions } from '../kinds/search/nodes.js'
  * @import { SizeResult, Summary } from '../model/types.ts'
  * @import { Limits } from '../model/container-limits.js'
- * @typedef {{ service: string | null, limits: Limits }} Entry limits of a sidecar; service: null: any
  */
 
+/** @typedef {{ service: string | null, limits: Limits, size: SizeResult }} Entry limits of a sidecar; service: null: of any */
+
 /**
- * Functions that create the documents of each format: one for each sidecar in `yaml`, one for all in the others.
- * @type {Record<string, (entries: Entry[]) => object[]>}
+ * @typedef {object} Format
+ * @property {true} [isOfEach] each sidecar has a document; absent: all sidecars of a plane share one
+ * @property {(entries: Entry[]) => object} createDocument
  */
-const SHAPES = {
-  yaml: entries => entries.map(({ limits }) => ({ resources: toResources(limits) })),
-  helm: entries => {
-    const values = entries.map(({ service, limits }) => {
-      const sidecar = { sidecar: { resources: toResources(limits) } }
-      return service === null ? sidecar : { [service]: sidecar }
-    })
-    return [Object.assign({}, ...values)]
-  },
-  // The m of Compose is a MiB: https://docs.docker.com/reference/compose-file/extension/#specifying-byte-values
-  compose: entries => [
-    {
-      services: Object.fromEntries(
-        entries.map(({ service, limits: { millicores, mebibytes, requestMillicores, isRequest } }) => [
-          service === null ? 'sidecar' : `${service}-sidecar`,
-          {
-            deploy: {
-              resources: {
-                limits: { ...(!isRequest && { cpus: `${millicores / 1000}` }), memory: `${mebibytes}m` },
-                ...(requestMillicores && { reservations: { cpus: `${requestMillicores / 1000}` } }),
-              },
-            },
-          },
-        ]),
-      ),
-    },
-  ],
+
+/** @type {Record<string, Format>} */
+const FORMATS = {
+  yaml: { isOfEach: true, createDocument: ([{ limits }]) => ({ resources: createResources(limits) }) },
+  helm: { createDocument: entries => Object.assign({}, ...entries.map(createHelmValues)) },
+  compose: { createDocument: entries => ({ services: Object.fromEntries(entries.map(createComposeService)) }) },
 }
 
 /** The names of the formats: `yaml` for a container in Kubernetes, `helm` for values of a chart, `compose` for a Compose file. */
-export const FORMATS = Object.keys(SHAPES)
+export const LIMIT_FORMATS = Object.keys(FORMATS)
+
+/** Creates the values of a chart, below the name of the service if it has one. @param {Entry} entry */
+function createHelmValues({ service, limits }) {
+  const values = { sidecar: { resources: createResources(limits) } }
+  return service === null ? values : { [service]: values }
+}
+
+/**
+ * Creates the service of a sidecar in a Compose file.
+ * @param {Entry} entry
+ * @returns {[string, object]} its name and definition
+ */
+function createComposeService({ service, limits: { millicores, mebibytes, requestMillicores, isRequest } }) {
+  const resources = {
+    // The m of Compose is a MiB: https://docs.docker.com/reference/compose-file/extension/#specifying-byte-values
+    limits: { ...(!isRequest && { cpus: `${millicores / 1000}` }), memory: `${mebibytes}m` },
+    ...(requestMillicores && { reservations: { cpus: `${requestMillicores / 1000}` } }),
+  }
+  return [service === null ? 'sidecar' : `${service}-sidecar`, { deploy: { resources } }]
+}
 
 /**
  * Renders the limits of each plane as YAML documents, below comments on the loads that they hold. A plane without
  * limits has only a comment with the reason.
  * @param {SizeResult[]} sizes
- * @param {string} format one of FORMATS
- * @returns {string} YAML
+ * @param {string} format one of LIMIT_FORMATS
+ * @returns {string} YAML without a line end at its end; empty without sizes
  */
 export function renderLimits(sizes, format) {
-  const documents = [...groupBy(sizes, renderArmName).values()].flatMap(planeSizes => {
-    const entries = planeSizes.flatMap(size => {
-      const limits = computeLimitsFound(size)
-      const services = size.services.length > 0 ? size.services : [null]
-      return limits === null
-        ? []
-        : services.map(service => ({ service, limits: { ...limits, ...findRequest(size) }, size }))
-    })
-    const isEach = SHAPES[format](entries).length > 1
-    const groups = isEach ? entries.map(entry => [entry]) : entries.length > 0 ? [entries] : []
-    const lacks = planeSizes.filter(size => computeLimitsFound(size) === null).map(renderLackingLimits)
-    const texts = groups.map(group => renderComment(group) + stringify(SHAPES[format](group)[0]).trimEnd())
-    return texts.length > 0 ? [[...lacks, texts[0]].join('\n'), ...texts.slice(1)] : [lacks.join('\n')]
-  })
-  return documents.join('\n---\n')
+  const planes = [...groupBy(sizes, renderArmName).values()]
+  return planes.flatMap(planeSizes => renderPlaneDocuments(planeSizes, FORMATS[format])).join('\n---\n')
+}
+
+/**
+ * Renders the documents of a plane. Comments on sizes without limits stand above the first.
+ * @param {SizeResult[]} sizes of the plane
+ * @param {Format} format
+ * @returns {string[]} YAML documents; comments alone if no size has limits
+ */
+function renderPlaneDocuments(sizes, { isOfEach, createDocument }) {
+  const entries = sizes.flatMap(listEntries)
+  const groups = isOfEach ? entries.map(entry => [entry]) : [entries]
+  const [first = '', ...others] = groups
+    .filter(group => group.length > 0)
+    .map(group => renderComment(group) + stringify(createDocument(group)).trimEnd())
+  const lacking = sizes.filter(size => computeLimitsFound(size) === null).map(renderLackingLimits)
+  return [[...lacking, first].filter(Boolean).join('\n'), ...others]
+}
+
+/**
+ * Lists the limits of the sidecars of a size, one entry for each service, or one for any.
+ * @param {SizeResult} size
+ * @returns {Entry[]} [] if no limits were found
+ */
+function listEntries(size) {
+  const limits = computeLimitsFound(size)
+  if (limits === null) return []
+  const services = size.services.length > 0 ? size.services : [null]
+  return services.map(service => ({ service, limits: { ...limits, ...findRequest(size) }, size }))
 }
 
 /**
  * Finds the CPU request of a size.
  * @param {SizeResult} size
- * @returns {Pick<Limits, 'requestMillicores'>} {}: it has none, or is of an older kit
+ * @returns {Pick<Limits, 'requestMillicores'>} {} if it has none, or is of an older kit
  */
 function findRequest({ answer }) {
-  return answer?.requestCores ? { requestMillicores: toMillicores(answer.requestCores) } : {}
+  return answer?.requestCores ? { requestMillicores: roundCoresUp(answer.requestCores) } : {}
 }
 
 /**
- * Renders the comment that a size has no limits.
+ * Renders the comment that a size has no limits, and why.
  * @param {SizeResult} size
- * @returns {string}
+ * @returns {string} a line
  */
 function renderLackingLimits(size) {
   const subject = [renderArmName(size), ...size.services].join(', ')
-  return `# ${subject}: no limits for ${size.ratePerSecond} requests/s: ${(size.answer?.why ?? size.cpu.why).replaceAll('\n', ' ')}`
+  const why = (size.answer?.why ?? size.cpu.why).replaceAll('\n', ' ')
+  return `# ${subject}: no limits for ${size.ratePerSecond} requests/s: ${why}`
 }
 
 /**
  * Renders the comment above a document: the plane, the link, and the load of each entry.
- * @param {{ service: string | null, size: SizeResult }[]} entries of a plane
- * @returns {string} ends in a line end
+ * @param {Entry[]} entries of a plane, at least one
+ * @returns {string} lines, with a line end at the end
  */
 function renderComment(entries) {
   const [{ size }] = entries
@@ -108,27 +125,39 @@ function renderComment(entries) {
 
 /**
  * Renders the load that limits hold, and how trials confirmed it.
- * @param {{ service: string | null, size: SizeResult }} entry
+ * @param {Pick<Entry, 'service' | 'size'>} entry
  * @returns {string}
  */
-function renderLoad({ service, size: { ratePerSecond, p99Ms, p99LimitMs, isChecked, answer, neighbourCores } }) {
+function renderLoad({ service, size }) {
+  const { ratePerSecond, answer } = size
   const name = service === null ? '' : `${service}: `
-  if (answer) {
-    const { state, met, missed, why } = answer
-    const worst = p99Ms === null ? '' : `, worst p99 ${p99Ms.toFixed(1)} ms`
-    const beside = neighbourCores === undefined ? '' : ` beside a ${AXES.neighbourCores.render(neighbourCores)}`
-    return `${name}${ratePerSecond} requests/s${beside}, p99 at most ${p99LimitMs} ms: ${state}: met in ${met} of ${met + missed} trials${worst}${state === 'confirmed' ? '' : `; ${why.replaceAll('\n', ' ')}`}`
-  }
-  const p99 = p99Ms === null ? '' : `, p99 ${p99Ms.toFixed(1)} ms`
-  const proof = isChecked ? 'checked' : 'NOT proven: these limits did not pass their check'
-  return `${name}${ratePerSecond} requests/s${p99}; ${proof}`
+  return `${name}${ratePerSecond} requests/s${answer ? renderAnswer(size, answer) : renderOldCheck(size)}`
 }
 
 /**
- * Renders how many sidecars of each plane fit on a node, and what is not converted.
+ * Renders how sure the limits of a size are, to follow its rate.
+ * @param {SizeResult} size
+ * @param {NonNullable<SizeResult['answer']>} answer
+ * @returns {string}
+ */
+function renderAnswer({ p99Ms, p99LimitMs, neighbourCores }, { state, met, missed, why }) {
+  const beside = neighbourCores === undefined ? '' : ` beside a ${AXES.neighbourCores.render(neighbourCores)}`
+  const worst = p99Ms === null ? '' : `, worst p99 ${p99Ms.toFixed(1)} ms`
+  const reason = state === 'confirmed' ? '' : `; ${why.replaceAll('\n', ' ')}`
+  return `${beside}, p99 at most ${p99LimitMs} ms: ${state}: met in ${met} of ${met + missed} trials${worst}${reason}`
+}
+
+/** Renders whether the limits of a size by an older kit passed its check, to follow the rate. @param {SizeResult} size */
+function renderOldCheck({ p99Ms, isChecked }) {
+  const p99 = p99Ms === null ? '' : `, p99 ${p99Ms.toFixed(1)} ms`
+  return `${p99}; ${isChecked ? 'checked' : 'NOT proven: these limits did not pass their check'}`
+}
+
+/**
+ * Renders how many sidecars of each plane fit on a node, and that the speed of cores is not converted.
  * @param {Pick<Summary, 'results' | 'machine'>} summary
- * @param {ReturnType<typeof readNode>} node
- * @returns {string[]} lines; []: no limits were found
+ * @param {ReturnType<typeof parseNodeOptions>} node
+ * @returns {string[]} lines; [] if no limits were found
  */
 export function renderNodeFit({ results, machine }, node) {
   const sizes = listSizes({ results })
@@ -139,34 +168,35 @@ export function renderNodeFit({ results, machine }, node) {
 
 /**
  * Sums the limits of the sidecars of all services, rounded for each.
- * @param {SizeResult[]} sizes of a plane
- * @returns {Limits | null} null: one of them has no limits
+ * @param {SizeResult[]} sizes of a plane, each with limits
+ * @returns {Limits}
  */
 function sumLimits(sizes) {
-  if (sizes.some(size => computeLimitsFound(size) === null)) return null
-  const sum = (/** @type {'millicores' | 'mebibytes'} */ name) =>
-    sizes.reduce(
-      (total, size) => total + Math.max(1, size.services.length) * Number(computeLimitsFound(size)?.[name]),
-      0,
-    )
-  return { millicores: sum('millicores'), mebibytes: sum('mebibytes') }
+  const sum = { millicores: 0, mebibytes: 0 }
+  for (const size of sizes) {
+    const { millicores, mebibytes } = /** @type {Limits} */ (computeLimitsFound(size))
+    const sidecars = Math.max(1, size.services.length)
+    sum.millicores += sidecars * millicores
+    sum.mebibytes += sidecars * mebibytes
+  }
+  return sum
 }
 
 /**
- * Renders how many times the limits fit, by CPU and by memory.
+ * Renders how many times the limits fit, by CPU and by memory, or that a size has no limits.
  * @param {SizeResult[]} sizes of a plane: of one load, or of all services
- * @param {ReturnType<typeof readNode>} node
+ * @param {ReturnType<typeof parseNodeOptions>} node
  * @returns {string}
  */
 function renderFit(sizes, { left }) {
   const name = renderArmName(sizes[0])
-  const sizeWithoutLimits = sizes.find(size => computeLimitsFound(size) === null)
-  if (sizeWithoutLimits) {
-    const { services } = sizeWithoutLimits
+  const lacking = sizes.find(size => computeLimitsFound(size) === null)
+  if (lacking) {
+    const { services } = lacking
     return `${name}: no limits were found${services.length > 0 ? ` for ${services.join(', ')}` : ''}`
   }
-  const needed = /** @type {Limits} */ (sumLimits(sizes))
-  const { count, limit, byCpu, byMemory } = fitOnNode(needed, left)
+  const needed = sumLimits(sizes)
+  const { count, limit, byCpu, byMemory } = computeNodeFit(needed, left)
   const cpu = `${Math.round(1000 * left.cores)}m / ${needed.millicores}m = ${byCpu.toFixed(1)}`
   const memory = `${left.bytes / MIB} / ${needed.mebibytes} MiB = ${byMemory.toFixed(1)}`
   const isSet = sizes[0].services.length > 0
@@ -177,7 +207,7 @@ function renderFit(sizes, { left }) {
 
 /**
  * Renders the size of a node, and what is left of it for sidecars.
- * @param {ReturnType<typeof readNode>} node
+ * @param {ReturnType<typeof parseNodeOptions>} node
  * @returns {string}
  */
 function renderNodeSize({ name, cores, bytes, left }) {
@@ -192,7 +222,7 @@ function renderNodeSize({ name, cores, bytes, left }) {
 
 /**
  * Renders that the speed of cores was not converted to that of the node.
- * @param {ReturnType<typeof readNode>} node
+ * @param {ReturnType<typeof parseNodeOptions>} node
  * @param {Summary['machine']} machine
  * @returns {string}
  */

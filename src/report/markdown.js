@@ -1,5 +1,5 @@
 import { escapeControls } from '../lib/printable.js'
-import { listNotMeasured, tabulatePictures } from './answer/markdown.js'
+import { renderNotMeasured, tabulatePicture } from './answer/markdown.js'
 import { selectSections } from './section.js'
 
 /** Renders runs and histories for a pull request or a CI job. Pure. */
@@ -11,14 +11,14 @@ import { selectSections } from './section.js'
 /**
  * Renders a run: its verdicts, pictures, warnings and conditions, then its sections.
  * @param {import('./document.js').Document} document
- * @returns {string}
+ * @returns {string} GitHub's Markdown
  */
 export function renderMarkdown({ answer, missing, sections }) {
   return joinParts([
     `**${answer.verdicts.map(escapeText).join('**<br>\n**')}**`,
-    ...tabulatePictures(answer).map(renderTable),
+    ...answer.pictures.map(picture => renderTable(tabulatePicture(picture))),
     escapeText([...answer.basis, ...(answer.notes ?? [])].join(' ')),
-    renderList([...new Set([...answer.warnings, ...missing, ...listNotMeasured(answer)])]),
+    renderList([...new Set([...answer.warnings, ...missing, ...renderNotMeasured(answer)])]),
     escapeText(answer.conditions.join(' · ')),
     '### Every verdict',
     ...renderSections(sections),
@@ -28,7 +28,7 @@ export function renderMarkdown({ answer, missing, sections }) {
 /**
  * Renders a history: its title, answer and sections.
  * @param {import('./history.js').HistoryDocument} history
- * @returns {string}
+ * @returns {string} GitHub's Markdown
  */
 export function renderHistoryMarkdown({ title, answer, sections }) {
   return joinParts([`## ${escapeText(title)}`, `**${escapeText(answer)}**`, ...renderSections(sections)])
@@ -49,7 +49,7 @@ function renderSections(sections) {
 /**
  * Renders a block. Tables of sentences, of charts, and those with a brief are folded.
  * @param {Block} block
- * @returns {string[]} parts; empty ones may be among them
+ * @returns {string[]} parts; empty ones may be among them; [] for a table without rows
  */
 function renderBlock(block) {
   switch (block.type) {
@@ -63,59 +63,56 @@ function renderBlock(block) {
       return [fenceLines(block.lines)]
     case 'table':
       if (block.table.rows.length === 0) return []
-      return [block.form === 'prose' || block.brief ? foldTable(block.table) : renderTable(block.table)]
+      return [block.form === 'prose' || block.brief ? renderFoldedTable(block.table) : renderTable(block.table)]
     case 'charts':
-      return block.charts.map(({ table }) => foldTable(table))
+      return block.charts.map(({ table }) => renderFoldedTable(table))
   }
 }
 
 /**
- * Joins the parts that are not empty.
+ * Joins the parts that are not empty, with an empty line between them.
  * @param {string[]} parts
- * @returns {string} with an empty line between them, and a newline at the end
+ * @returns {string} with a line end at its end
  */
 const joinParts = parts => `${parts.filter(Boolean).join('\n\n')}\n`
 
 /**
- * Renders a table. Markdown has no cells over several columns: empty cells follow the content of one.
+ * Renders a table below its caption, if it has one. Markdown has no cells over several columns: empty cells follow the
+ * content of one.
  * @param {Table} table
  * @returns {string}
  */
 function renderTable({ caption, columns, rows }) {
-  const renderTableLine = (/** @type {string[]} */ cells) => `| ${cells.join(' | ')} |`
-  const renderSpannedCell = (/** @type {Table['rows'][0][0]} */ cell) => {
+  const renderRow = (/** @type {string[]} */ cells) => `| ${cells.join(' | ')} |`
+  const renderCells = (/** @type {Table['rows'][0][0]} */ cell) => {
     if (typeof cell === 'string') return [cell.split('\n').map(escapeText).join('<br>')]
     return [`**${escapeText(cell.content)}**`, ...Array(cell.colSpan - 1).fill('')]
   }
   return [
     ...(caption ? [`${escapeText(caption)}:`, ''] : []),
-    renderTableLine(columns.map(([name]) => escapeText(name) || ' ')),
-    renderTableLine(columns.map(([, align]) => (align === 'right' ? '--:' : '---'))),
-    ...rows.map(cells => renderTableLine(cells.flatMap(renderSpannedCell))),
+    renderRow(columns.map(([name]) => escapeText(name) || ' ')),
+    renderRow(columns.map(([, align]) => (align === 'right' ? '--:' : '---'))),
+    ...rows.map(cells => renderRow(cells.flatMap(renderCells))),
   ].join('\n')
 }
 
 /** Renders a folded table: GitHub shows its caption, and the rest on a click. @param {Table} table @returns {string} */
-function foldTable(table) {
+function renderFoldedTable(table) {
   return `<details><summary>${escapeText(table.caption)}</summary>\n\n${renderTable({ ...table, caption: '' })}\n\n</details>`
 }
 
-/**
- * Renders a list.
- * @param {string[]} lines
- * @returns {string} a line for each
- */
+/** Renders a list, an item for each line. @param {string[]} lines @returns {string} empty without lines */
 const renderList = lines => lines.map(line => `- ${escapeText(line)}`).join('\n')
 
 /**
- * Renders lines as they are, in a fence that is longer than any run of backticks in them.
+ * Renders lines as code, in a fence that is longer than any run of backticks in them.
  * @param {string[]} lines
  * @returns {string}
  */
 function fenceLines(lines) {
-  const longest = Math.max(2, ...lines.flatMap(line => [...line.matchAll(/`+/g)].map(([ticks]) => ticks.length)))
-  const ticks = '`'.repeat(longest + 1)
-  return [ticks, ...lines.map(escapeControls), ticks].join('\n')
+  const runs = lines.flatMap(line => line.match(/`+/g) ?? [])
+  const fence = '`'.repeat(1 + Math.max(2, ...runs.map(run => run.length)))
+  return [fence, ...lines.map(escapeControls), fence].join('\n')
 }
 
 /**

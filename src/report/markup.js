@@ -7,10 +7,10 @@ import { escapeControls } from '../lib/printable.js'
 /** @type {Record<string, string>} */
 const ESCAPES = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
 
-/** @typedef {string | number | null | Markup | Markup[]} Value null: nothing */
+/** @typedef {string | number | null | Markup | Markup[]} Value */
 
 /**
- * Creates HTML from a template. Text is escaped, and Markup is inserted as it is.
+ * Creates HTML from a template. Strings and numbers are escaped, Markup is inserted as it is, and null as nothing.
  * @param {TemplateStringsArray} strings
  * @param {Value[]} values
  * @returns {Markup}
@@ -20,7 +20,7 @@ export function html(strings, ...values) {
 }
 
 /**
- * Creates Markup from a text without escaping: only for files of the kit, and charts that it drew.
+ * Creates Markup from a text without escaping it: only for files of the kit, and charts that it drew.
  * @param {string} markup
  * @returns {Markup}
  */
@@ -29,7 +29,7 @@ export function trustMarkup(markup) {
 }
 
 /**
- * Escapes a text for HTML and XML, also in attributes, and renders its control characters visibly.
+ * Escapes a text for HTML and XML, also in attributes. Control characters become visible, as `\u001b` (`escapeControls`).
  * @param {string} text
  * @returns {string}
  */
@@ -40,7 +40,7 @@ export function escapeMarkup(text) {
 /**
  * Renders a value of a template.
  * @param {Value} value
- * @returns {string} HTML; empty: null
+ * @returns {string} HTML; empty for null
  */
 function renderValue(value) {
   if (value === null) return ''

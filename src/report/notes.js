@@ -7,8 +7,8 @@ import { listVariedAxes, renderArmName, renderAxes } from '../model/arms.js'
 import { renderRequest } from '../model/requests.js'
 import { listArms } from '../model/results.js'
 import { DEFAULT_GENERATOR, findGenerator } from '../model/tools.js'
-import { renderCheckTimes, renderTrafficPolicy } from '../parity/verdict/rows.js'
-import { renderRatioConditions } from './conditions.js'
+import { renderCheckTimes, renderTrafficPolicy } from '../parity/verdict/table.js'
+import { renderRatioBands } from './ratio-bands.js'
 
 /**
  * The lines below the table. Pure.
@@ -16,13 +16,14 @@ import { renderRatioConditions } from './conditions.js'
  * @import { Precision, Summary, SummaryArm, ThresholdResult } from '../model/types.ts'
  */
 
-const COST = 'µs/req is CPU time per verified request: of all sidecars, then of each.'
+const COST_NOTE = 'µs/req is CPU time per verified request: of all sidecars, then of each.'
 
 /**
  * Renders how the numbers were measured, and what limits them, without the gates (`renderFiredGates`). An idle run
  * has only one note.
- * @param {Summary} summary with arms
+ * @param {Summary} summary with at least one arm
  * @returns {string[]} sentences
+ * @throws {BenchError} if a result is of a kind that this version of the kit does not have
  */
 export function renderNotes(summary) {
   const { relaxes, parity, tools, precision, deployed = [] } = summary
@@ -30,15 +31,15 @@ export function renderNotes(summary) {
   if (arms[0].load.kind === 'idle') return ['No load: CPU and memory of sidecars that nobody calls, after one request.']
   const notes = [
     ...renderPrecision({ precision }),
-    ...renderRatioConditions(summary),
-    ...listResults(summary).flatMap((result, place) => renderResultNotes(result, { summary, place })),
+    ...renderRatioBands(summary),
+    ...listResults(summary).flatMap((result, index) => renderResultNotes(result, { summary, index })),
   ]
   const generator = findGenerator({ tools }) ?? DEFAULT_GENERATOR
   if (generator !== DEFAULT_GENERATOR)
     notes.push(`${generator} made the load: its runs are compared with each other only.`)
-  if (arms.some(a => a.load.connections === 'new'))
+  if (arms.some(({ load }) => load.connections === 'new'))
     notes.push('Connections are new for every request: response times include connecting and the handshake.')
-  if (arms.some(a => a.link === 'ratings') && !arms.some(a => a.load.hasCertificate))
+  if (arms.some(({ link }) => link === 'ratings') && !arms.some(({ load }) => load.hasCertificate))
     notes.push('The link ratings carries no mTLS: the client speaks plaintext to the only sidecar.')
   notes.push(...renderTrafficPolicy({ parity }), ...renderCheckTimes({ parity }))
   for (const { plane, from } of deployed) notes.push(`${plane} is as deployed: ${from}.`)
@@ -51,57 +52,67 @@ export function renderNotes(summary) {
 /**
  * Renders the notes on one result: what its medians, times and capacity are, and are not.
  * @param {RenderedResult} rendered
- * @param {{ summary: Pick<Summary, 'precision' | 'shows'>, place: number }} run place: index of the result
- * @returns {string[]} sentences; []: it has no values
+ * @param {{ summary: Pick<Summary, 'precision' | 'shows'>, index: number }} run index: of the result
+ * @returns {string[]} sentences; [] if no round has a value
  */
-function renderResultNotes({ result: { arms }, heading }, { summary: { precision, shows }, place }) {
-  const [{ load }] = arms
+function renderResultNotes({ result: { arms }, heading }, { summary: { precision, shows }, index }) {
   const names = ['throughput', 'cpuPerRequest', ...shows.quantities]
-  const quantities = arms.flatMap(a => names.map(name => findQuantity(a, name)))
-  const rounds = Math.max(...quantities.map(q => q.values.filter(v => v !== null).length))
-  // Nothing was measured, so there are no notes.
+  const quantities = arms.flatMap(arm => names.map(name => findQuantity(arm, name)))
+  const rounds = Math.max(...quantities.map(({ values }) => values.filter(value => value !== null).length))
   if (rounds === 0) return []
-  const interval =
-    rounds >= (precision ? SEQUENCE_LEAST : ROUNDS_LEAST) ? ' with [95 % interval]' : ', too few for an interval'
-  const isEchoed = arms.every(a => a.load.requests === undefined && a.load.ownRequest === undefined)
-  const bodies = arms.map(a => (isEchoed ? a.load.payloadBytes : renderRequest(a.load)))
-  const sizes = `${[...new Set(bodies)].join(' or ')}${isEchoed ? ' bytes posted and echoed' : ''}`
+  const [{ load }] = arms
   const unit = load.isInterleaved ? 'interleaved repeats' : 'repeats'
+  const intervalLeast = precision ? SEQUENCE_LEAST : ROUNDS_LEAST
+  const interval = rounds >= intervalLeast ? ' with [95 % interval]' : ', too few for an interval'
   const start = heading === undefined ? 'M' : `${heading}: m`
   return [
-    `${start}edians of up to ${rounds} ${unit}${interval}; ${sizes}.${place === 0 ? ` ${COST}` : ''}`,
-    renderMeaningOfTimes(arms),
+    `${start}edians of up to ${rounds} ${unit}${interval}; ${renderRequests(arms)}.${index === 0 ? ` ${COST_NOTE}` : ''}`,
+    renderLoadNote(arms),
     ...(load.kind === 'closed' ? [renderCapacityNote(arms)] : []),
   ]
 }
 
 /**
+ * Renders the requests of arms: the sizes of the bodies if all are echoed, else each request.
+ * @param {SummaryArm[]} arms
+ * @returns {string} such as `128 or 1024 bytes posted and echoed`
+ */
+function renderRequests(arms) {
+  const isEchoed = arms.every(({ load }) => load.requests === undefined && load.ownRequest === undefined)
+  const requests = arms.map(({ load }) => (isEchoed ? load.payloadBytes : renderRequest(load)))
+  return `${[...new Set(requests)].join(' or ')}${isEchoed ? ' bytes posted and echoed' : ''}`
+}
+
+/**
  * Renders how to read the rate or the times of a load.
  * @param {SummaryArm[]} arms of one kind
- * @returns {string} a sentence
+ * @returns {string} one or more sentences
  */
-function renderMeaningOfTimes(arms) {
+function renderLoadNote(arms) {
   const [{ load }] = arms
-  const users = [...new Set(arms.map(a => a.load.users))].join(' or ')
+  const users = [...new Set(arms.map(arm => arm.load.users))].join(' or ')
   if (load.kind === 'interleaved') return 'req/s is the rate of a proxy in its own turns: no capacity.'
-  if (load.kind === 'open')
-    return `Open loop: requests start at the rate, at most ${users} at a time. Added latency is over no mesh, round by round.${arms.some(a => a.load.loudPerSecond) ? ' Beside a loud pair, p50 to p99 are of the others.' : ''}`
-  return `p50 to p99 are response times of ${users} users at saturation, not latencies: they follow from req/s.`
+  if (load.kind !== 'open')
+    return `p50 to p99 are response times of ${users} users at saturation, not latencies: they follow from req/s.`
+  const loud = arms.some(arm => arm.load.loudPerSecond) ? ' Beside a loud pair, p50 to p99 are of the others.' : ''
+  return `Open loop: requests start at the rate, at most ${users} at a time. Added latency is over no mesh, round by round.${loud}`
 }
 
 /** Renders which arms of a closed loop reached their capacity. @param {SummaryArm[]} arms @returns {string} a sentence */
 function renderCapacityNote(arms) {
-  const bound = arms.filter(a => a.repeatOf === null && findQuantity(a, 'capacity').median !== null).map(renderArmName)
-  const why = arms.some(a => a.boundBy === 'sidecar') ? 'No capacity was shown' : 'No sidecar was the limit'
-  return bound.length > 0
-    ? `req/s is the capacity at this CPU limit where the sidecar was the limit (${[...new Set(bound)].join(', ')}), elsewhere throughput.`
-    : `${why}: req/s is throughput, not capacity.`
+  const bound = arms.filter(arm => arm.repeatOf === null && findQuantity(arm, 'capacity').median !== null)
+  if (bound.length === 0) {
+    const why = arms.some(({ boundBy }) => boundBy === 'sidecar') ? 'No capacity was shown' : 'No sidecar was the limit'
+    return `${why}: req/s is throughput, not capacity.`
+  }
+  const names = [...new Set(bound.map(renderArmName))].join(', ')
+  return `req/s is the capacity at this CPU limit where the sidecar was the limit (${names}), elsewhere throughput.`
 }
 
 /**
  * Renders in which points planes differ from the mesh's deployment from which they are taken.
  * @param {Pick<Summary, 'deployed'>} summary
- * @returns {string[]} sentences; []: in none
+ * @returns {string[]} sentences; [] if they differ in none
  */
 export function renderDeviations({ deployed = [] }) {
   return deployed.flatMap(({ plane, deviations }) =>
@@ -110,9 +121,9 @@ export function renderDeviations({ deployed = [] }) {
 }
 
 /**
- * Renders each threshold with the median ratio: met, not met, or excluded.
+ * Renders each threshold with the median ratio, its link and CPU limit: met, not met, or not tested.
  * @param {Pick<Summary, 'thresholds'>} summary
- * @returns {string[]} []: the run has none
+ * @returns {string[]} [] if the run has none
  */
 export function renderThresholds({ thresholds }) {
   return thresholds.map(({ expression, link, cpuLimitCores, value, held }) => {
@@ -124,7 +135,7 @@ export function renderThresholds({ thresholds }) {
 /**
  * Renders a threshold with the median ratio that it bounds, and whether that meets it.
  * @param {Pick<ThresholdResult, 'expression' | 'value' | 'held'> & { arm: string }} threshold held: null: the
- *   quantity was excluded
+ *   quantity was excluded, and so not tested
  * @returns {string}
  */
 export function renderThreshold({ expression, arm, value, held }) {
@@ -133,53 +144,76 @@ export function renderThreshold({ expression, arm, value, held }) {
 }
 
 /**
+ * @typedef {object} PrecisionSummary
+ * @property {boolean} isReached
+ * @property {boolean} hasPairs false: no pair is left to compare
+ * @property {number | null} roundsMore the most that a pair still needs; null: unknown, or no pair is left
+ * @property {string} sentence begins with `after 12 rounds: `
+ */
+
+/**
  * Summarises how close a run is to its precision, by the pair with the widest interval: of those that are not precise
  * yet (too wide, or with too many spoiled rounds), else of all.
  * @param {Precision} precision
- * @returns {{ isReached: boolean, hasPairs: boolean, roundsMore: number | null, sentence: string }} hasPairs: false:
- *   no pair is left to compare; roundsMore: the most that a pair still needs, null: unknown, or no pair is left;
- *   sentence: begins with `after 12 rounds: `
+ * @returns {PrecisionSummary}
  */
-export function summarisePrecision({ width: widthLimit, rounds, isReached, pairs }) {
-  const after = `after ${renderNounCount(rounds, 'round')}`
+export function summarisePrecision({ width: widthMost, rounds, isReached, pairs }) {
+  const start = `after ${renderNounCount(rounds, 'round')}`
   if (pairs.length === 0)
-    return { isReached, hasPairs: false, roundsMore: null, sentence: `${after}: no pair is left to compare` }
+    return { isReached, hasPairs: false, roundsMore: null, sentence: `${start}: no pair is left to compare` }
   const more = pairs.map(pair => pair.roundsMore)
   const roundsMore = more.includes(null) ? null : Math.max(...more.map(Number))
   const open = pairs.filter(pair => !pair.isNarrow)
-  const among = open.length > 0 ? open : pairs
-  const [widest] = among.toSorted((x, y) => (y.width ?? Infinity) - (x.width ?? Infinity))
-  const place = renderAxes(widest, listVariedAxes(pairs))
-  const spoiled = widest.width !== null && widest.width <= widthLimit && !widest.isNarrow
-  const is =
-    widest.width === null
-      ? 'has no interval yet'
-      : `is ${renderPercent(widest.width, 1)} wide${spoiled ? ', and more than one round in ten was spoiled' : ''}`
+  const candidates = open.length > 0 ? open : pairs
+  const [widest] = candidates.toSorted((x, y) => (y.width ?? Infinity) - (x.width ?? Infinity))
+  const conditions = renderAxes(widest, listVariedAxes(pairs))
+  const pair = `${widest.a} and ${widest.b}${conditions ? ` (${conditions})` : ''}`
   const others = pairs.length > 1 ? `, the widest of ${pairs.length}` : ''
-  const sentence =
-    `${after}: CPU per request of ${widest.a} and ${widest.b}${place ? ` (${place})` : ''} ${is}${others}; ` +
-    (isReached
-      ? `at most ${renderPercent(widthLimit, 1)} was asked for`
-      : roundsMore === null
-        ? `what ${renderPercent(widthLimit, 1)} takes is not known`
-        : `for ${renderPercent(widthLimit, 1)} it needs about ${renderNounCount(roundsMore, 'more round')}`)
+  const outlook = isReached
+    ? `at most ${renderPercent(widthMost, 1)} was asked for`
+    : renderRoundsMore(roundsMore, widthMost)
+  const sentence = `${start}: CPU per request of ${pair} ${renderWidth(widest, widthMost)}${others}; ${outlook}`
   return { isReached, hasPairs: true, roundsMore, sentence }
+}
+
+/**
+ * Renders how wide the interval of a pair is, and that too many of its rounds were spoiled if only this keeps it from being
+ * precise.
+ * @param {Precision['pairs'][number]} pair
+ * @param {number} widthMost as asked for
+ * @returns {string} a predicate
+ */
+function renderWidth({ width, isNarrow }, widthMost) {
+  if (width === null) return 'has no interval yet'
+  const isSpoiled = width <= widthMost && !isNarrow
+  return `is ${renderPercent(width, 1)} wide${isSpoiled ? ', and more than one round in ten was spoiled' : ''}`
+}
+
+/**
+ * Renders how many more rounds a precision takes.
+ * @param {number | null} roundsMore null: not known
+ * @param {number} widthMost as asked for
+ * @returns {string} a clause
+ */
+function renderRoundsMore(roundsMore, widthMost) {
+  if (roundsMore === null) return `what ${renderPercent(widthMost, 1)} takes is not known`
+  return `for ${renderPercent(widthMost, 1)} it needs about ${renderNounCount(roundsMore, 'more round')}`
 }
 
 /**
  * Renders why a run with a precision to reach ended, and what that means for its intervals.
  * @param {{ precision?: Precision }} summary
- * @returns {string[]} sentences; []: the number of rounds was fixed
+ * @returns {string[]} two entries of one or more sentences; [] if the number of rounds was fixed
  */
 function renderPrecision({ precision }) {
   if (!precision) return []
   const { rounds, mostRounds, ended } = precision
   const { sentence } = summarisePrecision(precision)
-  const late = rounds >= mostRounds ? `The ${mostRounds} rounds of its plan` : 'The time'
+  const bound = rounds >= mostRounds ? `The ${mostRounds} rounds of its plan` : 'The time'
   const words = {
     reached: 'The precision was reached',
     'no-pair': 'This run ended early, and the precision was NOT reached',
-    time: `${late} ended this run, and the precision was NOT reached`,
+    time: `${bound} ended this run, and the precision was NOT reached`,
   }
   const why = ended ? words[ended] : 'This run was cut short'
   return [

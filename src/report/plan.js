@@ -3,7 +3,7 @@ import { SEQUENCE_LEAST } from '../lib/confidence-sequence.js'
 import { groupBy } from '../lib/group-by.js'
 import { wrapText } from '../lib/text-table.js'
 import { renderMinutes, renderPercent } from '../lib/units.js'
-import { AXES, listVariedAxes, renderArmName, renderAxes, renderVaried } from '../model/arms.js'
+import { AXES, listVariedAxes, renderArmName, renderAxes, renderVariedAxes } from '../model/arms.js'
 import { REQUEST_AXES } from '../model/requests.js'
 import { renderNotMeasuredPlanes } from './missing.js'
 
@@ -13,7 +13,7 @@ import { renderNotMeasuredPlanes } from './missing.js'
  */
 
 /** Axes whose values are printed once if all arms share them. @type {AxisName[]} */
-const SHARED = [
+const SHARED_AXES = [
   'link',
   'interception',
   'cpuLimitCores',
@@ -32,40 +32,52 @@ const SHARED = [
  * @returns {string} lines of at most 100 columns
  */
 export function renderPlan(plan, seconds, mostSeconds = null) {
-  const { experiment, question, trials, rounds, arms, notes, notMeasured, seed } = plan
-  const { parts, settings, calibrations, claims, precision } = plan
-  const words = KINDS[parts[0].kind].summarisePlan?.(plan)
-  const minutes = renderMinutes(seconds, mostSeconds)
-  const leastMinutes = Math.ceil((seconds * SEQUENCE_LEAST) / (60 * rounds))
-  const workload =
-    words?.planned ??
-    (precision
-      ? `${SEQUENCE_LEAST} to ${rounds} rounds of ${arms.length} arms, at most ${trials.length} trials`
-      : `${trials.length} trials, ${rounds} rounds of ${arms.length} arms`)
+  const { experiment, question, arms, notes, notMeasured, calibrations, claims, settings } = plan
+  const words = KINDS[plan.parts[0].kind].summarisePlan?.(plan)
+  const workload = words?.planned ?? renderWorkload(plan)
+  const armGroups = [...groupBy(arms, arm => arm.load.isInterleaved).values()]
   const hasCalls = settings.app === 'pipy' && arms.some(arm => arm.conditions.protocol === 'grpc')
   const lines = [
-    `${experiment}: ${workload}, ${minutes}`,
+    `${experiment}: ${workload}, ${renderMinutes(seconds, mostSeconds)}`,
     question,
-    ...(precision
-      ? [
-          `Rounds go on until the interval of CPU per request is at most ${renderPercent(precision.width, 1)} wide for every pair, or ${precision.maxMinutes} min are over: at least about ${leastMinutes} min.`,
-        ]
-      : []),
+    ...renderPrecisionGoal(plan, seconds),
     ...notes.map(note => `Note: ${note}`),
     ...renderNotMeasuredPlanes(notMeasured),
     ...(calibrations.length > 0
       ? [`Before them: ${calibrations.length} closed loops, to leave out rates that no plane reaches.`]
       : []),
-    ...[...groupBy(arms, arm => arm.load.isInterleaved).values()].flatMap(loadArms => renderArms(loadArms, words)),
+    ...armGroups.flatMap(group => renderArms(group, words)),
     ...settings.relaxes.map(({ gate, why }) => `The experiment sets aside ${gate}: ${why}`),
     ...(claims.length > 0 ? [`Tests the published claims of: ${claims.join(', ')}`] : []),
-    `Seed ${seed}; traffic policy ${settings.trafficPolicy}; applications served by ${settings.app}${hasCalls ? ', those of gRPC by node' : ''}.`,
+    `Seed ${plan.seed}; traffic policy ${settings.trafficPolicy}; applications served by ${settings.app}${hasCalls ? ', those of gRPC by node' : ''}.`,
   ]
   return lines.flatMap(line => wrapText(line, /^ */.exec(line)?.[0], '  ')).join('\n')
 }
 
+/** Renders how many trials, rounds and arms a plan has. @param {Plan} plan @returns {string} */
+function renderWorkload({ trials, rounds, arms, precision }) {
+  return precision
+    ? `${SEQUENCE_LEAST} to ${rounds} rounds of ${arms.length} arms, at most ${trials.length} trials`
+    : `${trials.length} trials, ${rounds} rounds of ${arms.length} arms`
+}
+
 /**
- * Renders the shared conditions of arms, then a line for each combination of the others.
+ * Renders when the rounds of a run with a precision to reach end.
+ * @param {Plan} plan
+ * @param {number} seconds estimated for all rounds
+ * @returns {string[]} one sentence; [] without a precision
+ */
+function renderPrecisionGoal({ precision, rounds }, seconds) {
+  if (!precision) return []
+  const width = renderPercent(precision.width, 1)
+  const leastMinutes = Math.ceil((seconds * SEQUENCE_LEAST) / (60 * rounds))
+  return [
+    `Rounds go on until the interval of CPU per request is at most ${width} wide for every pair, or ${precision.maxMinutes} min are over: at least about ${leastMinutes} min.`,
+  ]
+}
+
+/**
+ * Renders the conditions that arms share, then a line for each combination of the others with the planes that have it.
  * @param {Arm[]} arms of one kind
  * @param {{ loop?: string, chooses?: AxisName[] }} [words] loop: the name of the load; chooses: axes whose values the
  *   trials find
@@ -74,11 +86,11 @@ export function renderPlan(plan, seconds, mostSeconds = null) {
 function renderArms(arms, { loop, chooses = [] } = {}) {
   const varied = listVariedAxes(arms)
   const title = arms[0].load.isInterleaved ? 'Interleaved arms' : 'Arms'
-  // Arms that differ only in their plane share a line.
-  const groups = [...groupBy(arms, arm => renderVaried(arm, varied))]
-  const lines = groups.map(
-    ([values, armsOfLine]) => `  ${values ? `${values}: ` : ''}${armsOfLine.map(renderArmName).join(', ')}`,
-  )
+  const groups = [...groupBy(arms, arm => renderVariedAxes(arm, varied))]
+  const lines = groups.map(([values, group]) => {
+    const planes = group.map(renderArmName).join(', ')
+    return `  ${values ? `${values}: ` : ''}${planes}`
+  })
   return [`${title}, each ${renderSharedConditions(arms, { varied: [...varied, ...chooses], loop })}:`, ...lines]
 }
 
@@ -90,20 +102,19 @@ function renderArms(arms, { loop, chooses = [] } = {}) {
  *   instead of its kind and rate
  * @returns {string}
  */
-function renderSharedConditions(arms, { varied, loop: loopName }) {
+function renderSharedConditions(arms, { varied, loop }) {
   const arm = arms.find(({ plane }) => plane !== 'none') ?? arms[0]
-  const { kind, ratePerSecond, sliceMs, windowSeconds } = arm.load
+  const { kind, ratePerSecond, sliceMs, windowSeconds, placement } = arm.load
   if (kind === 'idle') return `idle for ${windowSeconds} s`
-  const rate = kind === 'open' && !varied.includes('ratePerSecond') ? ` of ${ratePerSecond} requests/s` : ''
-  const shared = renderAxes(
-    arm,
-    SHARED.filter(name => !varied.includes(name) && !(AXES[name].isUnsaidWhenNull && AXES[name].of(arm) === null)),
-  )
-  const loop = loopName ?? `${kind} loop${rate}`
+  const isUnsaid = (/** @type {AxisName} */ name) => AXES[name].isUnsaidWhenNull && AXES[name].readValue(arm) === null
+  const names = SHARED_AXES.filter(name => !varied.includes(name) && !isUnsaid(name))
+  const shared = renderAxes(arm, names)
   // A small CPU request beside a neighbour takes a longer warm-up.
   const warmups = arms.map(({ load }) => Number(load.warmupSeconds.toFixed(2)))
   const warmup = [...new Set([Math.min(...warmups), Math.max(...warmups)])].join(' to ')
+  const times = `${warmup} s warm-up and ${windowSeconds} s window`
   if (kind === 'interleaved')
-    return `in turns of ${sliceMs} ms, ${arm.load.placement === 'apart' ? 'pinned' : 'unpinned'}, ${shared}, ${warmup} s warm-up and ${windowSeconds} s window`
-  return `${loop}, ${shared}, ${warmup} s warm-up and ${windowSeconds} s window`
+    return `in turns of ${sliceMs} ms, ${placement === 'apart' ? 'pinned' : 'unpinned'}, ${shared}, ${times}`
+  const rate = kind === 'open' && !varied.includes('ratePerSecond') ? ` of ${ratePerSecond} requests/s` : ''
+  return `${loop ?? `${kind} loop${rate}`}, ${shared}, ${times}`
 }

@@ -13,7 +13,7 @@ const RUNS_MOST = 12
 /**
  * Renders sections. Charts become tables of their last RUNS_MOST runs.
  * @param {Section[]} sections
- * @returns {string[][]} parts, each a list of lines; `joinParts` puts empty lines between them
+ * @returns {string[][]} parts, each a list of lines; `joinParts` puts empty lines between them; [] if all sections are empty
  */
 export function renderSectionsText(sections) {
   return selectSections(sections, 'text').flatMap(({ name, isNamed = false, blocks }) => {
@@ -22,19 +22,16 @@ export function renderSectionsText(sections) {
     // The only table of a named section needs no caption.
     const hasCaptions = !isNamed || blocks.filter(({ type }) => type === 'table').length > 1
     blocks.forEach((block, i) => {
-      const lines = renderBlock(block, { isNamed, hasCaptions })
-      // Sentences and lists follow one another; a table stands apart.
-      if (i > 0 && (isApart(block) || isApart(blocks[i - 1]))) parts.push(...lines)
-      else parts[parts.length - 1].push(...lines[0], ...lines.slice(1).flatMap(part => ['', ...part]))
+      const [first, ...others] = renderBlock(block, { isNamed, hasCaptions })
+      if (i > 0 && (isApart(block) || isApart(blocks[i - 1]))) parts.push(first)
+      else parts[parts.length - 1].push(...first)
+      parts.push(...others)
     })
     return parts
   })
 }
 
-/**
- * Says whether empty lines separate a block from its neighbours.
- * @param {Block} block
- */
+/** Says whether empty lines separate a block from its neighbours; sentences and lists follow one another. @param {Block} block */
 const isApart = ({ type }) => type === 'table' || type === 'charts' || type === 'columns' || type === 'heading'
 
 /**
@@ -42,7 +39,7 @@ const isApart = ({ type }) => type === 'table' || type === 'charts' || type === 
  * @param {Block} block
  * @param {{ isNamed: boolean, hasCaptions: boolean }} section isNamed: its name is printed above; hasCaptions: its
  *   tables have captions
- * @returns {string[][]} one part, or several
+ * @returns {string[][]} one part, which is [] for a table without rows; of charts one for each
  */
 function renderBlock(block, { isNamed, hasCaptions }) {
   switch (block.type) {
@@ -79,7 +76,7 @@ function renderList({ lines, heading }, isNamed) {
  * Renders a table without its wide columns, or rows of sentences as wrapped lines.
  * @param {Extract<Block, { type: 'table' }>} block
  * @param {boolean} hasCaption
- * @returns {string[]} lines; []: it has no rows
+ * @returns {string[]} lines; [] without rows
  */
 function renderTable({ table, form, wideColumns = [] }, hasCaption) {
   if (table.rows.length === 0) return []
@@ -89,9 +86,9 @@ function renderTable({ table, form, wideColumns = [] }, hasCaption) {
   return [...head, ...renderTextTable(keepColumns(table, i => !wideColumns.includes(columns[i][0])))]
 }
 
-/** Renders the last RUNS_MOST rows of a table. @param {Table} table a row for each run @returns {string[]} lines */
+/** Renders the last RUNS_MOST rows of a table, below its caption. @param {Table} table a row for each run @returns {string[]} lines */
 function renderLastRuns({ caption, columns, rows }) {
-  const last = rows.slice(-RUNS_MOST)
-  const share = last.length < rows.length ? ` (the last ${last.length} of ${rows.length} runs)` : ''
-  return [`${caption}${share}:`, ...renderTextTable({ caption, columns, rows: last })]
+  const lastRows = rows.slice(-RUNS_MOST)
+  const share = lastRows.length < rows.length ? ` (the last ${lastRows.length} of ${rows.length} runs)` : ''
+  return [`${caption}${share}:`, ...renderTextTable({ caption, columns, rows: lastRows })]
 }

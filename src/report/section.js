@@ -37,7 +37,7 @@
  * @typedef {object} Charts
  * @property {'charts'} type
  * @property {ReportChart[]} charts
- * @property {'trials' | undefined} [form] each is of one trial: the page folds them, and lets one choose any other trial
+ * @property {'trials' | undefined} [form] each is of one trial: the page folds them, and offers any other trial
  */
 
 /**
@@ -49,34 +49,31 @@
  */
 
 /** The values of a block's `on` that each format renders. @type {Record<Format, (string | undefined)[]>} */
-const PLACES = { text: [undefined], markdown: [undefined, 'documents'], page: [undefined, 'documents', 'page'] }
+const RENDERED = { text: [undefined], markdown: [undefined, 'documents'], page: [undefined, 'documents', 'page'] }
 
 /**
- * Selects the sections and blocks that a format renders, without empty ones.
+ * Selects the sections and blocks that a format renders, without empty ones. Tables without rows stay, since the page shows them.
  * @param {Section[]} sections
  * @param {Format} format
- * @returns {Section[]}
+ * @returns {Section[]} copies with the selected blocks
  */
 export function selectSections(sections, format) {
   return sections
     .map(section => ({
       ...section,
-      blocks: section.blocks.filter(block => PLACES[format].includes(block.on) && !isEmpty(block)),
+      blocks: section.blocks.filter(block => RENDERED[format].includes(block.on) && !isEmpty(block)),
     }))
     .filter(({ blocks }) => blocks.length > 0)
 }
 
-/**
- * Says whether a block has no lines, or no charts.
- * @param {Block} block
- */
+/** Says whether a block has no lines, or no charts; headings and tables are never empty. @param {Block} block */
 function isEmpty(block) {
   if ('lines' in block) return block.lines.length === 0
   return block.type === 'charts' && block.charts.length === 0
 }
 
 /**
- * Lists all charts, in the order of the document.
+ * Lists the charts of all sections, in their order.
  * @param {Section[]} sections
  * @returns {ReportChart[]}
  */

@@ -1,4 +1,4 @@
-import { createSidecars } from '../judge/sidecars.js'
+import { createSidecarTracker } from '../judge/sidecars.js'
 
 /**
  * Series of sidecars, from samples. Pure.
@@ -8,17 +8,17 @@ import { createSidecars } from '../judge/sidecars.js'
 /**
  * Creates a series for each sidecar of a trial, in seconds from the start of its window.
  * @param {{ record: Pick<TrialRecord, 'window' | 'processes'>, samples: SampleLine[] }} trial
- * @returns {import('../judge/sidecars.js').SidecarSeries[]} []: the trial has no window, or no samples
+ * @returns {import('../judge/sidecars.js').SidecarSeries[]} [] if the trial has no window, no samples or no sidecars
  */
 export function createSidecarSeries({ record: { window, processes }, samples }) {
   if (window === null) return []
   const specs = processes.map(({ service, role, cpuLimitCores }) => ({ service, role, cpuLimitCores }))
-  // Interleaved arms share one file of samples, which has the processes of all.
+  // Interleaved arms share one file of samples, so the names of their processes begin with the id of the arm.
   const names = processes.map(({ armId, service, role }) => [armId, service, role].filter(Boolean).join('-'))
-  const sidecars = createSidecars({ most: Number.POSITIVE_INFINITY })
-  for (const { epochMs, processes: read } of samples) {
-    // createSidecars expects that values which could not be read are missing.
-    const readings = names.map(name => /** @type {Reading | undefined} */ (read[name]))
+  const sidecars = createSidecarTracker({ most: Number.POSITIVE_INFINITY })
+  for (const { epochMs, processes: readingsByName } of samples) {
+    // A sample lacks the processes that could not be read, and a reading the values.
+    const readings = names.map(name => /** @type {Reading | undefined} */ (readingsByName[name]))
     sidecars.sample({ specs, sample: { epochMs, readings }, windowStartMs: window.startMs })
   }
   return sidecars.series()
@@ -27,9 +27,9 @@ export function createSidecarSeries({ record: { window, processes }, samples }) 
 /**
  * Thins out a series so that it looks the same: both ends stay, and the lowest and the highest point of each stretch
  * between them.
- * @param {[number, number][]} points
+ * @param {[number, number][]} points of x and y
  * @param {number} most the number of points that may stay, at least 4
- * @returns {[number, number][]} the same array, if it is short enough
+ * @returns {[number, number][]} the same array if it is short enough
  */
 export function thinSeries(points, most) {
   if (points.length <= most) return points

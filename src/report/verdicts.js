@@ -1,4 +1,4 @@
-import { findNoise, renderReason } from '../answer/pair.js'
+import { computeNoisePercent, countRatios, renderReason } from '../answer/pair.js'
 import { PRIMARY, QUANTITIES } from '../judge/quantities.js'
 import { groupBy } from '../lib/group-by.js'
 import { capitalise } from '../lib/letters.js'
@@ -9,8 +9,17 @@ import { listArms, listComparisons } from '../model/results.js'
 /**
  * Every comparison of a run as a sentence. Pure.
  * @import { Comparison, Result, Shows, Summary } from '../model/types.ts'
+ * @import { Block } from './section.js'
  */
-/** @import { Block } from './section.js' */
+
+/**
+ * The sentences on pairs under one link, CPU limit and load.
+ * @typedef {object} VerdictGroup
+ * @property {string} heading empty if there is only one group
+ * @property {string[]} primary
+ * @property {string[]} secondary
+ * @property {string} noise empty if no A/A pair has a ratio
+ */
 
 const SECONDARY = 'Secondary, not adjusted for multiple comparisons'
 /** The heading of the contrasts. */
@@ -24,13 +33,13 @@ export const CONTRASTS = 'Each plane against itself'
  * @returns {Block[]}
  */
 export function createVerdictBlocks(result, shows) {
-  return groupVerdicts(result, shows).flatMap(createGroupBlocks)
+  return renderVerdictGroups(result, shows).flatMap(createGroupBlocks)
 }
 
 /**
  * Creates the blocks of one group.
- * @param {{ heading?: string, primary: string[], secondary: string[], noise?: string }} group its sentences
- * @returns {Block[]} without sentences, a block is empty
+ * @param {Pick<VerdictGroup, 'primary' | 'secondary'> & Partial<VerdictGroup>} group
+ * @returns {Block[]} a heading only if the group has one; a block without lines for a part without sentences
  */
 export function createGroupBlocks({ heading = '', primary, secondary, noise = '' }) {
   return [
@@ -45,21 +54,19 @@ export function createGroupBlocks({ heading = '', primary, secondary, noise = ''
  * Renders the verdicts over all sidecars, group by group, without contrasts.
  * @param {Pick<Result, 'arms' | 'comparisons'>} result
  * @param {Shows} shows
- * @returns {{ heading: string, primary: string[], secondary: string[], noise: string }[]} heading, noise: may be
- *   empty
+ * @returns {VerdictGroup[]} [] without comparisons
  */
-function groupVerdicts({ comparisons, arms }, shows) {
-  const whole = comparisons.filter(c => c.service === null && c.contrast === null)
+function renderVerdictGroups({ comparisons, arms }, shows) {
+  const overAll = comparisons.filter(c => c.service === null && c.contrast === null)
   const varied = listVariedAxes(arms)
-  const groups = [...groupBy(whole, c => createGroupKey(c)).values()]
+  const groups = [...groupBy(overAll, c => createGroupKey(c)).values()]
   // Without an axis across, every quantity is listed but those that an experiment must name.
   const isListed = (/** @type {string} */ quantity) =>
     shows.quantities.includes(quantity) || (shows.across === null && !findComparedWords(quantity)?.isOnRequest)
   return groups.map(group => {
     const pairs = group.filter(c => !c.isControl)
     const primary = pairs.filter(c => c.quantity === PRIMARY.name)
-    const others = pairs.filter(c => c.quantity !== PRIMARY.name)
-    const secondary = others.filter(c => isListed(c.quantity))
+    const secondary = pairs.filter(c => c.quantity !== PRIMARY.name && isListed(c.quantity))
     return {
       heading: groups.length > 1 ? capitalise(renderAxes(group[0], varied)) : '',
       primary: primary.map(renderVerdict),
@@ -70,10 +77,10 @@ function groupVerdicts({ comparisons, arms }, shows) {
 }
 
 /**
- * Renders the secondary comparisons. Those that lack a verdict for the same reason share a line.
+ * Renders the secondary comparisons. Those of a pair that lack a verdict for the same reason share a line.
  * @param {Comparison[]} comparisons
- * @param {Comparison[]} primary whose reasons were printed before
- * @returns {string[]} sentences
+ * @param {Comparison[]} primary comparisons, whose reasons were printed before
+ * @returns {string[]} sentences without their points
  */
 function renderSecondary(comparisons, primary) {
   const createVerdictKey = (/** @type {Comparison} */ c) => JSON.stringify([c.a, c.b, c.verdict, c.reasons])
@@ -86,33 +93,30 @@ function renderSecondary(comparisons, primary) {
   })
 }
 
-/**
- * Says whether a comparison has a verdict.
- * @param {Comparison} comparison
- */
+/** Says whether a comparison has a verdict: `indicative` is none. @param {Comparison} comparison */
 const hasVerdict = ({ verdict }) => verdict !== 'invalid' && verdict !== 'indicative'
 
 /**
- * Renders quantities of one pair that lack a verdict for the same reason.
+ * Renders quantities of one pair that lack a verdict for the same reason, each with its ratio if it is only indicative.
  * @param {Comparison[]} group of one pair and reason
  * @param {boolean} isReasonKnown the reason was printed before
- * @returns {string} a sentence
+ * @returns {string} a sentence without its point
  */
 function renderWithoutVerdict(group, isReasonKnown) {
   const [{ a, b, verdict, reasons }] = group
-  const names = group.map(({ quantity, ratio: { median } }) => {
+  const quantities = group.map(({ quantity, ratio: { median } }) => {
     const label = findComparedWords(quantity)?.label
     return verdict === 'indicative' && median !== null ? `${label} ${median.toFixed(2)} : 1` : label
   })
-  const because = renderReasons(reasons)
-  const why = isReasonKnown ? ' for the same reason' : because
-  return `${names.join(', ')} of ${a} and ${b}: ${verdict === 'invalid' ? 'no verdict' : 'no interval yet'}${why}`
+  const why = isReasonKnown ? ' for the same reason' : renderReasons(reasons)
+  return `${quantities.join(', ')} of ${a} and ${b}: ${verdict === 'invalid' ? 'no verdict' : 'no interval yet'}${why}`
 }
 
 /**
- * Renders the effect of each contrast's axis on each plane, in the headline quantities that the experiment shows.
+ * Renders the effect of each contrast's axis on each plane, in the headline quantities that the experiment shows. Arms
+ * without an interval share a sentence for the same baseline and reason.
  * @param {Pick<Summary, 'results' | 'shows'>} summary
- * @returns {string[]} sentences; []: it has no contrasts
+ * @returns {string[]} sentences without their points; [] if the run has no contrasts in these quantities
  */
 export function renderContrastVerdicts({ results, shows }) {
   const varied = listVariedAxes(listArms({ results }))
@@ -120,8 +124,8 @@ export function renderContrastVerdicts({ results, shows }) {
     .filter(c => c.contrast !== null && c.service === null)
     .filter(c => findComparedWords(c.quantity)?.isHeadline && shows.quantities.includes(c.quantity))
   const renderOtherAxes = (/** @type {Comparison} */ c) => {
-    const others = varied.filter(name => name !== c.contrast)
-    return renderAxes(c, others)
+    const otherAxes = varied.filter(name => name !== c.contrast)
+    return renderAxes(c, otherAxes)
   }
   const createVerdictKey = (/** @type {Comparison} */ c) =>
     JSON.stringify([c.quantity, c.b, renderOtherAxes(c), c.reasons])
@@ -134,17 +138,17 @@ export function renderContrastVerdicts({ results, shows }) {
 }
 
 /**
- * Renders several arms against one baseline, all without an interval for the same reason.
+ * Renders the ratios of several arms to one baseline, all without an interval for the same reason.
  * @param {Comparison[]} comparisons
- * @returns {string} a sentence
+ * @returns {string} a sentence without its point
  */
 function renderIndicativeRatios(comparisons) {
   const [{ quantity, b, reasons }] = comparisons
-  const renderMedian = (/** @type {number | null} */ median) =>
-    median === null ? 'unknown' : `${median.toFixed(2)} : 1`
-  const ratios = comparisons.map(({ a, ratio }) => `${a} ${renderMedian(ratio.median)}`)
-  const notes = renderReasons(reasons)
-  return `${findComparedWords(quantity)?.label} against ${b}, no interval yet${notes}: ${ratios.join(', ')}`
+  const ratios = comparisons.map(({ a, ratio: { median } }) => {
+    return `${a} ${median === null ? 'unknown' : `${median.toFixed(2)} : 1`}`
+  })
+  const why = renderReasons(reasons)
+  return `${findComparedWords(quantity)?.label} against ${b}, no interval yet${why}: ${ratios.join(', ')}`
 }
 
 /**
@@ -156,42 +160,39 @@ function renderIndicativeRatios(comparisons) {
 export function renderVerdict(comparison) {
   const { a, b, quantity, service, ratio, verdict, reasons, gapLeast, load } = comparison
   const compared = findComparedWords(quantity)
-  const { median, low, high, values } = ratio
-  const rounds = values.filter(v => v !== null).length
+  const { median, low, high } = ratio
   const place = service === null ? '' : ` at ${service}`
   const pair = `${compared?.label}${place} of ${a} and ${b}`
   const notes = renderReasons(reasons)
   if (verdict === 'invalid' || median === null) return `${pair}: no verdict${notes}`
   if (verdict === 'indicative') return `${pair}: ${median.toFixed(2)} : 1, no interval yet${notes}`
-
-  const digits = gapLeast === undefined ? 0 : 1
-  const computeGapPercent = (/** @type {number} */ r) => 100 * Math.abs(r - 1)
   if (verdict === 'no-difference-shown' || low === null || high === null) {
-    const noise = findNoise(comparison)
+    const noise = computeNoisePercent(comparison)
     return `${pair}: no difference found at this noise (±${noise.toFixed(1)} %)${notes}`
   }
-  const words = `${median < 1 ? compared?.less : compared?.more}`.replace(
-    '%',
-    `${computeGapPercent(median).toFixed(digits)} %`,
-  )
-  const ends = [computeGapPercent(low), computeGapPercent(high)].sort((x, y) => x - y).map(v => v.toFixed(digits))
+  const digits = gapLeast === undefined ? 0 : 1
+  const computeGapPercent = (/** @type {number} */ end) => 100 * Math.abs(end - 1)
+  const gap = `${computeGapPercent(median).toFixed(digits)} %`
+  const predicate = `${median < 1 ? compared?.less : compared?.more}`.replace('%', gap)
+  const ends = [computeGapPercent(low), computeGapPercent(high)].sort((x, y) => x - y)
+  const interval = ends.map(end => end.toFixed(digits)).join(', ')
   const unit = load.isInterleaved ? 'interleaved repeats' : 'repeats'
-  return `${a} ${words}${place} than ${b} [${ends.join(', ')}], ${rounds} ${unit}${notes}`
+  return `${a} ${predicate}${place} than ${b} [${interval}], ${countRatios(comparison)} ${unit}${notes}`
 }
 
 /**
  * Renders the reasons of a comparison, to follow its sentence.
  * @param {Comparison['reasons']} reasons
- * @returns {string} begins with a colon; empty: it has none
+ * @returns {string} begins with a colon; empty without reasons
  */
 export function renderReasons(reasons) {
   return reasons.length > 0 ? `: ${reasons.map(renderReason).join('; ')}` : ''
 }
 
 /**
- * Renders the noise of the run: how much an arm differs from itself.
+ * Renders the noise of a group: how much an arm differs from itself in each quantity.
  * @param {Comparison[]} comparisons of A/A pairs, in one group
- * @returns {string} a sentence; empty: no A/A pair has a ratio
+ * @returns {string} a sentence; empty if no A/A pair has a ratio
  */
 function renderNoiseOfGroup(comparisons) {
   const parts = comparisons.flatMap(({ quantity, ratio: { median } }) => {
@@ -203,6 +204,6 @@ function renderNoiseOfGroup(comparisons) {
 /**
  * Finds the words with which a quantity is compared.
  * @param {string} quantity its name
- * @returns undefined: it is not compared
+ * @returns undefined if it is not compared, or not known
  */
 const findComparedWords = quantity => QUANTITIES[quantity]?.compared

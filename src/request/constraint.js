@@ -1,19 +1,18 @@
 import { UsageError } from '../lib/errors.js'
 
-/** The contract of a constraint: a conflict between parts of a request, and the message for it. Pure. */
-
 /**
+ * A conflict between parts of a request, and the message for it. Pure.
  * @template Facts
  * @typedef {object} Constraint
  * @property {string} on the option, axis or field of an experiment file that has this constraint; `always`: every request has it
  * @property {import('../model/types.ts').TrialKind[]} [kinds] of trials that have this constraint; absent: all
- * @property {true} [dependsOnOptions] another option can lift it: the help of an experiment still lists the option `on`
+ * @property {true} [dependsOnOptions] another option can lift it, so the help of an experiment still lists the option `on`
  * @property {(facts: Facts) => unknown} conflict false, null or undefined: allowed; the message gets any other value
  * @property {(facts: Facts, conflict: any) => string} message says what was requested, why it is impossible, and what to do
  */
 
 /**
- * Finds the first broken constraint, and renders its message.
+ * Finds the message of the first broken constraint.
  * @template Facts
  * @param {Constraint<Facts>[]} constraints
  * @param {Facts} facts
@@ -21,7 +20,7 @@ import { UsageError } from '../lib/errors.js'
  *   checked
  * @returns {string | null} null: all constraints hold
  */
-export function findConflict(constraints, facts, isRequested = () => true) {
+export function findConflictMessage(constraints, facts, isRequested = () => true) {
   for (const { on, conflict, message } of constraints) {
     if (on !== 'always' && !isRequested(on)) continue
     const value = conflict(facts)
@@ -35,10 +34,10 @@ export function findConflict(constraints, facts, isRequested = () => true) {
  * @template Facts
  * @param {Constraint<Facts>[]} constraints
  * @param {Facts} facts
- * @param {(name: string) => boolean} [isRequested] as for findConflict
+ * @param {(name: string) => boolean} [isRequested] as for `findConflictMessage`
  * @throws {UsageError} with the message of the first broken constraint
  */
 export function assertConstraints(constraints, facts, isRequested) {
-  const message = findConflict(constraints, facts, isRequested)
+  const message = findConflictMessage(constraints, facts, isRequested)
   if (message !== null) throw new UsageError(message)
 }

@@ -1,10 +1,10 @@
 import { listKinds } from '../kinds/registry.js'
 import { AXES } from '../model/arms.js'
-import { assertConstraints, findConflict } from './constraint.js'
+import { assertConstraints, findConflictMessage } from './constraint.js'
 import { ARMS } from './constraints/arms.js'
 import { MANY_SIDECARS } from './constraints/many-sidecars.js'
 import { REQUESTS } from './constraints/requests.js'
-import { isRequested } from './part-request.js'
+import { isSetInRequest } from './part-request.js'
 
 /**
  * Checks requests against the tables of constraints in the folder `constraints/`, for options, experiment files and planes
@@ -15,15 +15,15 @@ import { isRequested } from './part-request.js'
  * @import { PlacedArm } from './constraints/arms.js'
  */
 
-const REQUEST_ROWS = [...REQUESTS, ...MANY_SIDECARS]
-const NOTHING = /** @type {PartRequest['overrides']} */ ({ planes: null, cpuLimits: null, axes: {}, rounds: null })
+const REQUEST_CONSTRAINTS = [...REQUESTS, ...MANY_SIDECARS]
+const NO_OVERRIDES = /** @type {PartRequest['overrides']} */ ({ planes: null, cpuLimits: null, axes: {}, rounds: null })
 
 /**
  * Asserts that options of a command, or facts of a plane or a plan, break no constraint.
  * @template Facts
  * @param {Constraint<Facts>[]} constraints
  * @param {Facts} facts
- * @param {object} [options] constraints on those that have a value are checked; absent: on the facts that have one
+ * @param {object} [options] by name: only constraints on one with a value are checked; absent: the facts
  * @throws {import('../lib/errors.js').UsageError} with the message of the first broken constraint
  */
 export function assertCombination(constraints, facts, options = /** @type {object} */ (facts)) {
@@ -31,7 +31,7 @@ export function assertCombination(constraints, facts, options = /** @type {objec
 }
 
 /**
- * Says whether an option has a value: false, null, an empty list and an empty object are none.
+ * Says whether the value of an option is set: undefined, null, false, an empty list and an empty object are not.
  * @param {unknown} value
  */
 function hasValue(value) {
@@ -45,33 +45,31 @@ function hasValue(value) {
  * @throws {import('../lib/errors.js').UsageError} with the message of the first broken constraint
  */
 export function assertRequest(request) {
-  assertConstraints(listRequestRows(request.kind), request, name => isRequested(request, name))
+  assertConstraints(listRequestConstraints(request.kind), request, name => isSetInRequest(request, name))
 }
 
 /**
  * Says whether some kind of trials of an experiment can have an option or axis, for the help of that experiment.
- * Constraints that other options can lift do not count.
+ * Constraints that other options can lift do not count, nor do those of planes and of the machine.
  * @param {string} name of the option or axis
  * @param {import('./experiment.js').Experiment} experiment
  * @returns {boolean}
  */
-export function isAllowed(name, experiment) {
+export function isOptionAllowed(name, experiment) {
   const kinds = listKinds(experiment)
   const place = { planes: [], hasSidecars: () => true, cpus: Number.POSITIVE_INFINITY }
   return kinds.some(kind => {
-    const request = { experiment, overrides: NOTHING, axes: experiment.axes, kind, kinds, ...place }
-    return (
-      findConflict(
-        listRequestRows(kind).filter(({ on, dependsOnOptions }) => on === name && !dependsOnOptions),
-        request,
-      ) === null
+    const request = { experiment, overrides: NO_OVERRIDES, axes: experiment.axes, kind, kinds, ...place }
+    const constraints = listRequestConstraints(kind).filter(
+      ({ on, dependsOnOptions }) => on === name && !dependsOnOptions,
     )
+    return findConflictMessage(constraints, request) === null
   })
 }
 
 /** Lists the constraints on requests for a kind of trials. @param {TrialKind} kind @returns {Constraint<PartRequest>[]} */
-function listRequestRows(kind) {
-  return REQUEST_ROWS.filter(({ kinds }) => kinds === undefined || kinds.includes(kind))
+function listRequestConstraints(kind) {
+  return REQUEST_CONSTRAINTS.filter(({ kinds }) => kinds === undefined || kinds.includes(kind))
 }
 
 /**
@@ -81,8 +79,8 @@ function listRequestRows(kind) {
  * @returns {string | null} null: it can be measured
  */
 export function findUnmeasurableReason(placed) {
-  return findConflict(ARMS, placed, name => {
-    const { of: findValue, values } = AXES[/** @type {AxisName} */ (name)]
-    return findValue(placed.arm) !== values[0]
+  return findConflictMessage(ARMS, placed, name => {
+    const { readValue, values } = AXES[/** @type {AxisName} */ (name)]
+    return readValue(placed.arm) !== values[0]
   })
 }

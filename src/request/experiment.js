@@ -5,7 +5,7 @@ import { KIND_FIELDS } from '../kinds/registry.js'
 import { parseYaml } from '../lib/yaml.js'
 import { AXES, AXIS_NAMES } from '../model/arms.js'
 import { burstFactor, cpuLimitCores, lengthSeconds, rounds } from '../model/bounds.js'
-import { moderniseQuestion } from '../model/old-words.js'
+import { moderniseUserFile } from '../model/old-words.js'
 import { PARITY_NAMES } from '../parity/verdict/checks.js'
 
 /** @import { AxisName } from '../model/types.ts' */
@@ -19,7 +19,7 @@ import { PARITY_NAMES } from '../parity/verdict/checks.js'
  * @property {boolean} hasControl one arm is run twice (A/A), which shows the noise
  */
 
-/** Profiles of windows, by name. @type {Record<string, Profile>} */
+/** Profiles of trials that run one arm at a time, by name. @type {Record<string, Profile>} */
 export const PROFILES = {
   smoke: { rounds: 1, warmupSeconds: 1, windowSeconds: 1.5, hasControl: false },
   quick: { rounds: 3, warmupSeconds: 1.5, windowSeconds: 3.5, hasControl: false },
@@ -36,7 +36,7 @@ export const INTERLEAVED_PROFILES = {
   full: { rounds: 24, warmupSeconds: 3, windowSeconds: 10, hasControl: true },
 }
 
-// Gates and rows of the equal-work check that an experiment may relax, with a reason: it may vary what they check.
+// Gates and rows of the equal-work check that an experiment may relax, with a reason: it may vary the very thing that they check.
 const RELAXABLE = [...GATES.keys(), ...PARITY_NAMES]
 
 const axisName = z.enum(/** @type {[AxisName, ...AxisName[]]} */ (AXIS_NAMES))
@@ -126,5 +126,5 @@ const schema = z.strictObject({
  * @throws {UsageError} if it does not fit the schema
  */
 export function parseExperiment(text, file) {
-  return parseYaml({ text, file, schema, modernise: moderniseQuestion })
+  return parseYaml({ text, file, schema, modernise: moderniseUserFile })
 }

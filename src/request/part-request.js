@@ -1,7 +1,7 @@
 import { AXES } from '../model/arms.js'
 
-/** One part of a request, and readers of its options and axes. Pure. */
 /**
+ * One part of a request, and readers of its options and axes. Pure.
  * @import { AxisName, PlaneChoice } from '../model/types.ts'
  * @import { Question } from './question.js'
  */
@@ -25,7 +25,7 @@ export function readValues({ overrides, axes }, axis) {
 }
 
 /**
- * Says whether the command line has values of an axis.
+ * Says whether the command line has values of an axis, which replace those of the experiment.
  * @param {Pick<PartRequest, 'overrides'>} request
  * @param {AxisName} axis
  * @returns {boolean}
@@ -35,12 +35,13 @@ export function isOverridden({ overrides }, axis) {
 }
 
 /**
- * Says whether an option, a field of the experiment or an axis is set.
+ * Says whether an option, a field of the experiment or an axis is set in a request. An axis is also set by an experiment that has
+ * another value than the default.
  * @param {PartRequest} request
- * @param {string} name
- * @returns {boolean} false also: only a file's default of an axis, or a false or empty value
+ * @param {string} name of the option, field or axis
+ * @returns {boolean} false also: the value of the option or field is false, null, 0 or empty text
  */
-export function isRequested(request, name) {
+export function isSetInRequest(request, name) {
   if (Object.hasOwn(AXES, name)) {
     const axis = /** @type {AxisName} */ (name)
     const values = readValues(request, axis) ?? []

@@ -1,12 +1,14 @@
 import { listKinds } from '../kinds/registry.js'
 import { UsageError } from '../lib/errors.js'
 import { renderSuggestion } from '../lib/nearest.js'
-import { parseChoice } from '../model/arms.js'
+import { parsePlaneChoice } from '../model/arms.js'
 import { INTERLEAVED_PROFILES, PROFILES } from './experiment.js'
 
-/** An experiment in one of its profiles, with the options of the command line. Pure. */
-/** @import { AxisName, Plan, PlaneChoice, TrialKind } from '../model/types.ts' */
-/** @import { Experiment, Profile } from './experiment.js' */
+/**
+ * An experiment in one of its profiles, with the options of the command line. Pure.
+ * @import { AxisName, Plan, PlaneChoice, TrialKind } from '../model/types.ts'
+ * @import { Experiment, Profile } from './experiment.js'
+ */
 
 /**
  * Options that override the experiment; null or absent: as the experiment has it.
@@ -38,7 +40,13 @@ import { INTERLEAVED_PROFILES, PROFILES } from './experiment.js'
  * @property {number} [warmupLeastSeconds] the shortest warm-up, for observers that learn late of the window
  */
 
-/** @typedef {{ plane: string, reason: string, cpuLimitsCores?: number[] }} Missing a plane that is not measured, or not at some limits, and why */
+/**
+ * A plane that is not measured.
+ * @typedef {object} Missing
+ * @property {string} plane
+ * @property {string} reason
+ * @property {number[]} [cpuLimitsCores] the limits at which it is not measured; absent: all
+ */
 
 /**
  * The part of an experiment that one kind of trials answers.
@@ -52,42 +60,48 @@ import { INTERLEAVED_PROFILES, PROFILES } from './experiment.js'
  */
 
 /**
- * Creates a question for each kind of trials of the run. Of cost and capacity, one is left out if the load comes from
- * elsewhere or a precision is wanted, unless `measure` names one alone.
+ * Creates a question for each kind of trials of the run.
  * @param {Experiment} experiment
  * @param {Overrides} overrides
  * @returns {Question[]} at least one
  * @throws {UsageError} for a profile that the kit does not have
  */
-export function resolveQuestions(experiment, overrides) {
-  const { axes: profileAxes, ...profile } = findProfile(experiment, overrides)
+export function createQuestions(experiment, overrides) {
+  const { axes: profileAxes, ...profile } = createProfile(experiment, overrides)
   const axes = { ...experiment.axes, ...profileAxes }
   const kindsOfExperiment = listKinds({ ...experiment, axes })
-  const measured = overrides.measure ?? kindsOfExperiment
-  // A load from another machine goes to one address, which excludes cost. A precision is one of cost ratios, which excludes
-  // capacity.
-  const measurable = overrides.isLoadElsewhere
-    ? measured.slice(1)
-    : overrides.precision
-      ? measured.slice(0, 1)
-      : measured
-  const kinds = measured.length === 1 ? measured : measurable
+  const kinds = chooseKinds(overrides.measure ?? kindsOfExperiment, overrides)
+  // Interleaved arms show the noise: windows beside them repeat no arm for it.
+  const windowProfile = { ...profile, hasControl: profile.hasControl && !kinds.includes('cost') }
+  const interleavedProfile = createInterleavedProfile(kindsOfExperiment, { experiment, overrides })
   return kinds.map(kind => ({
     experiment,
     overrides,
     axes,
     kind,
     kinds,
-    profile:
-      kind === 'cost'
-        ? createInterleavedProfile(kindsOfExperiment, { experiment, overrides })
-        : // Interleaved arms show the noise: windows beside them repeat no arm for it.
-          { ...profile, hasControl: profile.hasControl && !kinds.includes('cost') },
+    profile: kind === 'cost' ? interleavedProfile : windowProfile,
   }))
 }
 
 /**
- * Creates the profile of interleaved arms, with --rounds.
+ * Chooses the kinds of trials that a run can measure. Of cost and capacity, one is left out if the load comes from elsewhere or a
+ * precision is wanted; a kind that is alone stays.
+ * @param {TrialKind[]} kinds cost comes first
+ * @param {Pick<Overrides, 'isLoadElsewhere' | 'precision'>} overrides
+ * @returns {TrialKind[]}
+ */
+function chooseKinds(kinds, { isLoadElsewhere, precision }) {
+  if (kinds.length === 1) return kinds
+  // A load from another machine goes to one address, which excludes cost.
+  if (isLoadElsewhere) return kinds.slice(1)
+  // A precision is one of cost ratios, which excludes capacity.
+  return precision ? kinds.slice(0, 1) : kinds
+}
+
+/**
+ * Creates the profile of interleaved arms: that of the kit, with the lengths of the experiment if it has no other trials, and
+ * with --rounds.
  * @param {TrialKind[]} kinds of the experiment
  * @param {Pick<Question, 'experiment' | 'overrides'>} question
  * @returns {Profile}
@@ -107,17 +121,17 @@ function createInterleavedProfile(kinds, { experiment, overrides: { profile, rou
  * @throws {UsageError} for a profile that the kit does not have
  */
 export function choosePlanes(experiment, overrides) {
-  return overrides.planes ?? resolveQuestions(experiment, overrides)[0].axes.plane.map(parseChoice)
+  return overrides.planes ?? createQuestions(experiment, overrides)[0].axes.plane.map(parsePlaneChoice)
 }
 
 /**
- * Merges a profile of the kit with that of the experiment and --rounds.
+ * Creates the profile of a run: that of the kit, with the lengths of the experiment and --rounds.
  * @param {Experiment} experiment
  * @param {Overrides} overrides
  * @returns {Profile & { axes?: Partial<Experiment['axes']> }} axes: those of this profile; absent: it has none
  * @throws {UsageError} for a profile that the kit does not have
  */
-function findProfile(experiment, { profile, rounds }) {
+function createProfile(experiment, { profile, rounds }) {
   if (!Object.hasOwn(PROFILES, profile))
     throw new UsageError(`unknown profile "${profile}"${renderSuggestion(profile, Object.keys(PROFILES))}`)
   const profileLengths = experiment.profiles[/** @type {'quick'} */ (profile)]

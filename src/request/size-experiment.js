@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { UsageError } from '../lib/errors.js'
-import { readBytes, readMilliseconds } from '../lib/units.js'
+import { parseBytes, parseMilliseconds } from '../lib/units.js'
 import { parseYaml } from '../lib/yaml.js'
 import { AXES } from '../model/arms.js'
 import { LOAD_AXES } from '../model/axes/load.js'
@@ -8,10 +8,11 @@ import * as bounds from '../model/bounds.js'
 import { parseExperiment } from './experiment.js'
 
 /**
+ * The questions of `size` as experiments, and the file of services of `size -f`. Pure.
  * @import { RequestOptions } from '../model/requests.js'
  * @import { Traffic } from '../model/traffic.js'
+ * @import { Experiment } from './experiment.js'
  */
-/** The questions of `size` as experiments, and the file of services of `size -f`. Pure. */
 
 const SERVICES_MOST = 50
 
@@ -24,8 +25,8 @@ const schema = z.strictObject({
           .max(50, 'at most 50 characters')
           .regex(/^[a-z]([-a-z0-9]*[a-z0-9])?$/, 'lower case letters, digits and hyphens, such as orders-v2'),
         requestsPerSecond: LOAD_AXES.ratePerSecond.schema,
-        p99: createTextSchema(readMilliseconds, 'a time such as 20ms or 1.5s is needed').pipe(bounds.p99Ms).optional(),
-        payload: createTextSchema(readBytes, 'a size such as 1KiB is needed')
+        p99: createTextSchema(parseMilliseconds, 'a time such as 20ms or 1.5s is needed').pipe(bounds.p99Ms).optional(),
+        payload: createTextSchema(parseBytes, 'a size such as 1KiB is needed')
           .pipe(LOAD_AXES.payloadBytes.schema)
           .optional(),
       }),
@@ -35,8 +36,8 @@ const schema = z.strictObject({
     .refine(services => new Set(services.map(s => s.name)).size === services.length, 'two services have the same name'),
 })
 
-/** The measured sizes, as shares of --sidecars: the interval of a slope needs six points. */
-const SIZES = [1 / 8, 1 / 4, 3 / 8, 1 / 2, 3 / 4, 1]
+/** The measured numbers of sidecars, as shares of --sidecars: the interval of a slope needs six points. */
+const SIDECAR_SHARES = [1 / 8, 1 / 4, 3 / 8, 1 / 2, 3 / 4, 1]
 
 /**
  * The load that a service has to hold; null: the file has none for it.
@@ -63,8 +64,10 @@ const SIZES = [1 / 8, 1 / 4, 3 / 8, 1 / 2, 3 / 4, 1]
 
 /**
  * Creates the experiment that finds the limits for one rate and p99.
- * @param {SizeAxes & { ratePerSecond: number, p99Ms: number, isExtrapolated: boolean }} options
- * @returns {import('./experiment.js').Experiment}
+ * @param {SizeAxes & { ratePerSecond: number, p99Ms: number, isExtrapolated: boolean }} options isExtrapolated: from lower rates, if
+ *   no limit holds here
+ * @returns {Experiment}
+ * @throws {UsageError} for values that no experiment can have
  */
 export function createSizeExperiment({ ratePerSecond, p99Ms, payloadBytes, isExtrapolated, ...options }) {
   return createSearchExperiment({
@@ -82,23 +85,15 @@ export function createSizeExperiment({ ratePerSecond, p99Ms, payloadBytes, isExt
  * Creates the experiment that finds the limits for each service of a file.
  * @param {SizeAxes & { services: ServiceLoad[], p99Ms: number | null }} options p99Ms, payloadBytes: for services
  *   that have none
- * @returns {import('./experiment.js').Experiment}
+ * @returns {Experiment}
  * @throws {UsageError} for a service without any p99, or with a payload beside options that set the sizes of bodies
  */
 export function createServicesExperiment({ services, p99Ms, payloadBytes, ...options }) {
-  const loads = services.map(({ name, ratePerSecond, ...service }) => ({
-    name,
-    ratePerSecond,
-    p99Ms: service.p99Ms ?? p99Ms ?? throwMissingP99(name),
-    payloadBytes: service.payloadBytes ?? payloadBytes ?? AXES.payloadBytes.values[0],
-  }))
-  const { requestBytes, responseBytes, traffic } = options.requests ?? {}
-  const hasSizes = [requestBytes, responseBytes, traffic].some(value => value !== undefined)
-  const serviceWithPayload = hasSizes && services.find(service => service.payloadBytes !== null)
-  if (serviceWithPayload)
-    throw new UsageError(
-      `the service ${serviceWithPayload.name} has a payload, the size of a request and of its answer: leave it out beside --request, --response and --traffic`,
-    )
+  const loads = services.map(service => addDefaults(service, { p99Ms, payloadBytes }))
+  const { requestBytes, responseBytes, traffic, method } = options.requests ?? {}
+  // Neither a HEAD nor its response has a body.
+  const hasSizes = method === 'HEAD' || [requestBytes, responseBytes, traffic].some(value => value !== undefined)
+  if (hasSizes) assertNoPayload(services)
   return createSearchExperiment({
     question: `Which ${renderLimitNames(options)}s hold the loads of ${loads.map(({ name }) => name).join(', ')}${renderExtras(options)}?`,
     axes: {
@@ -108,6 +103,34 @@ export function createServicesExperiment({ services, p99Ms, payloadBytes, ...opt
     },
     search: { kind: 'services', services: loads },
   })
+}
+
+/**
+ * Adds the p99 and the payload that a service does not have.
+ * @param {ServiceLoad} service
+ * @param {Pick<ServiceLoad, 'p99Ms' | 'payloadBytes'>} defaults payloadBytes: null: that of the axis
+ * @returns {ServiceLoad & { p99Ms: number, payloadBytes: number }}
+ * @throws {UsageError} if neither has a p99
+ */
+function addDefaults({ name, ratePerSecond, ...service }, defaults) {
+  const p99Ms = service.p99Ms ?? defaults.p99Ms
+  if (p99Ms === null)
+    throw new UsageError(`the service ${name} has no p99: add one such as p99: 20ms, or --p99 for all that have none`)
+  const payloadBytes = service.payloadBytes ?? defaults.payloadBytes ?? AXES.payloadBytes.values[0]
+  return { name, ratePerSecond, p99Ms, payloadBytes }
+}
+
+/**
+ * Asserts that no service has a payload, since options set the sizes of bodies.
+ * @param {ServiceLoad[]} services
+ * @throws {UsageError} for the first that has one
+ */
+function assertNoPayload(services) {
+  const service = services.find(({ payloadBytes }) => payloadBytes !== null)
+  if (service)
+    throw new UsageError(
+      `the service ${service.name} has a payload, the size of a request and of its answer: leave it out beside --request, --response, --traffic and --method HEAD`,
+    )
 }
 
 /**
@@ -134,22 +157,24 @@ const renderLimitNames = ({ neighbourCores }) =>
 /**
  * Renders the end of a question, with features and a neighbour.
  * @param {Pick<SizeAxes, 'features' | 'neighbourCores'>} options
- * @returns {string} empty: it has neither
+ * @returns {string} empty: there are neither
  */
 function renderExtras({ features, neighbourCores }) {
-  const beside = neighbourCores ? `, beside a ${AXES.neighbourCores.render(neighbourCores)}` : ''
-  return `${features ? `, in sidecars with ${AXES.features.render(features)}` : ''}${beside}`
+  const featuresText = features ? `, in sidecars with ${AXES.features.render(features)}` : ''
+  const neighbourText = neighbourCores ? `, beside a ${AXES.neighbourCores.render(neighbourCores)}` : ''
+  return `${featuresText}${neighbourText}`
 }
 
 /**
- * Creates the experiment of rollouts in SIZES steps, up to a number of sidecars.
- * @param {number} sidecars the largest number
- * @returns {import('./experiment.js').Experiment}
+ * Creates the experiment of rollouts that finds what the control plane of a number of sidecars needs.
+ * @param {number} sidecars
+ * @returns {Experiment}
  * @throws {UsageError} for fewer than six sidecars
  */
 export function createControlExperiment(sidecars) {
-  if (sidecars < SIZES.length)
-    throw new UsageError(`--sidecars ${sidecars}: the need is told by a slope: ask for at least ${SIZES.length}`)
+  const sidecarsLeast = SIDECAR_SHARES.length
+  if (sidecars < sidecarsLeast)
+    throw new UsageError(`--sidecars ${sidecars}: the need is told by a slope: ask for at least ${sidecarsLeast}`)
   const experiment = {
     name: 'size',
     question: `What does the control plane of ${sidecars} sidecars need?`,
@@ -160,7 +185,7 @@ export function createControlExperiment(sidecars) {
       cpuLimitCores: 'none',
       workers: [1],
       tls: ['plaintext'],
-      sidecars: [...new Set(SIZES.map(share => Math.round(share * sidecars)))],
+      sidecars: [...new Set(SIDECAR_SHARES.map(share => Math.round(share * sidecars)))],
     },
     load: { kind: 'idle' },
     sizesControlOf: sidecars,
@@ -171,26 +196,17 @@ export function createControlExperiment(sidecars) {
 }
 
 /**
- * Throws the error that a service has no p99.
- * @param {string} name of a service
- * @returns {never}
- * @throws {UsageError} always
- */
-function throwMissingP99(name) {
-  throw new UsageError(`the service ${name} has no p99: add one such as p99: 20ms, or --p99 for all that have none`)
-}
-
-/**
- * Creates an experiment with a search.
+ * Creates an experiment with a search, on this machine. The axes replace the planes and the CPU limit of 1 core.
  * @param {{ question: string, axes: Record<string, unknown[]>, search: Record<string, unknown> }} options
- * @returns {import('./experiment.js').Experiment}
+ * @returns {Experiment}
+ * @throws {UsageError} for values that no experiment can have
  */
 function createSearchExperiment({ question, axes, search }) {
   const experiment = {
     name: 'size',
     question,
     search,
-    // Beside a neighbour sidecars have CPU requests instead.
+    // Beside a neighbour, sidecars have CPU requests in place of limits.
     axes: { plane: ['pipy', 'envoy'], cpuLimitCores: axes.neighbourCores ? 'none' : [1], ...axes },
     trafficPolicy: 'open',
     targets: ['local'],
@@ -203,8 +219,8 @@ function createSearchExperiment({ question, axes, search }) {
  * Parses a file of services.
  * @param {string} text YAML
  * @param {string} file its name, for error messages
- * @returns {ServiceLoad[]} p99Ms, payloadBytes: null: the file has none for the service
- * @throws {UsageError} if it does not fit the schema
+ * @returns {ServiceLoad[]}
+ * @throws {UsageError} if it is no YAML, or does not fit the schema
  */
 export function parseServices(text, file) {
   return parseYaml({ text, file, schema }).services.map(({ name, requestsPerSecond, p99, payload }) => ({
@@ -217,15 +233,15 @@ export function parseServices(text, file) {
 
 /**
  * Creates the schema of a value with a unit, such as `20ms`.
- * @param {(text: string) => number | null} read parses the text; null: it has another form
- * @param {string} needed the message for a text of another form
+ * @param {(text: string) => number | null} parse null: the text has another form
+ * @param {string} message for a text of another form
  * @returns {z.ZodType<number>}
  */
-function createTextSchema(read, needed) {
-  return z.string(needed).transform((text, context) => {
-    const value = read(text)
+function createTextSchema(parse, message) {
+  return z.string(message).transform((text, context) => {
+    const value = parse(text)
     if (value !== null) return value
-    context.addIssue({ code: 'custom', message: needed })
+    context.addIssue({ code: 'custom', message })
     return z.NEVER
   })
 }

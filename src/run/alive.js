@@ -2,12 +2,12 @@ import { BenchError } from '../lib/errors.js'
 import { withTimeout } from '../lib/wait.js'
 
 /**
- * @import { Handle } from '../model/types.ts'
+ * @import { EndedProcess, Handle } from '../model/types.ts'
  * @import { Phase } from './events.js'
  */
 
-// The exit of a process may be heard after the error of a request that it broke.
-const ENDING_SECONDS = 0.5
+// The exit of a process may be seen after the error of a request that it broke.
+const EXIT_SECONDS = 0.5
 
 /** @type {Record<Phase, string>} */
 const WHEN = {
@@ -26,12 +26,12 @@ const ending = new WeakSet()
  * Marks a process that the kit is about to end: `assertAllRun` skips it from then on.
  * @param {Handle} process
  */
-export function expectEnd(process) {
+export function markEnding(process) {
   ending.add(process)
 }
 
 /**
- * Says whether a process has ended as planned: it was marked by `expectEnd`, or it is a generator that exited with status 0.
+ * Says whether a process has ended as planned: it was marked by `markEnding`, or it is a generator that exited with status 0.
  * @param {Handle} process
  * @param {string | null} exitCause the result of its `ending()`; null while it runs
  * @returns {boolean} false also: it still runs
@@ -63,7 +63,7 @@ export async function assertAllRun(processes, phase) {
  * Asserts as `assertAllRun`, after waiting half a second for an exit.
  * @param {Handle[]} processes
  * @param {Phase} phase
- * @throws {BenchError} if one has exited, or is stopped
+ * @throws {BenchError} as `assertAllRun`
  */
 export async function assertStillRun(processes, phase) {
   await awaitAnyExit(processes)
@@ -76,6 +76,22 @@ export async function assertStillRun(processes, phase) {
  * @param {Handle[]} processes
  */
 export async function awaitAnyExit(processes) {
-  const running = processes.filter(p => !hasEndedAsPlanned(p, p.ending()))
-  await withTimeout(Promise.race(running.map(p => p.exited)), { seconds: ENDING_SECONDS, late: () => '' })
+  const running = processes.filter(process => !hasEndedAsPlanned(process, process.ending()))
+  const anyExit = Promise.race(running.map(({ exited }) => exited))
+  await withTimeout(anyExit, { seconds: EXIT_SECONDS, late: () => '' })
+}
+
+/**
+ * Waits as `awaitAnyExit`, and lists the processes that exited early, with cause and OOM flag.
+ * @param {Handle[]} processes
+ * @returns {Promise<EndedProcess[]>} how: the exit status or signal; []: none exited early
+ */
+export async function awaitEarlyExits(processes) {
+  await awaitAnyExit(processes)
+  return processes.flatMap(process => {
+    const how = process.ending()
+    if (how === null || hasEndedAsPlanned(process, how)) return []
+    const { service, role, armId } = process.spec
+    return [{ service, role, how, isOutOfMemory: process.isOutOfMemory(), ...(armId !== undefined && { armId }) }]
+  })
 }

@@ -14,29 +14,37 @@ const KEY_TYPES = /** @type {const} */ (['ecdsa-p256', 'rsa-2048'])
 const LIFE = { leastMs: 24 * 3600 * 1000, times: 3, moreMs: 3600 * 1000 }
 
 /**
- * Creates the certificates of a run in the folder of its ledger, which only this user can read, since keys must not be among
- * the results.
- * @param {{ ledger: Ledger, plan: Plan, topologies: Record<string, Topology>, hasAuthorityKey?: boolean }} options
- *   hasAuthorityKey: also write the authority's key, by which sidecars have their own keys certified
+ * @typedef {object} IssueOptions
+ * @property {Ledger} ledger
+ * @property {Plan} plan
+ * @property {Record<string, Topology>} topologies by the name of the link
+ * @property {boolean} [hasAuthorityKey] also write the authority's key, by which sidecars have their own keys certified
+ */
+
+/**
+ * Issues the certificates of a run's services and load into the folder of its ledger, which only this user can read, since keys
+ * must not be among the results.
+ * @param {IssueOptions} options
  * @returns {Promise<{ certificates: string, close: (options: { retain: boolean }) => void }>} certificates: their folder;
  *   close: removes it, unless `retain` keeps it for services that stay; without `close`, it is removed when this process exits
- * @throws {BenchError} if they cannot be written
+ * @throws {BenchError} if they cannot be written: what was written is then removed
  */
-export async function openCertificates({ ledger, plan, topologies, hasAuthorityKey }) {
+export async function issueRunCertificates({ ledger, plan, topologies, hasAuthorityKey }) {
   const keys = path.join(ledger.folder, 'keys')
   const certificates = path.join(keys, 'certificates')
   const removeKeys = () => rmSync(keys, { recursive: true, force: true })
   const keepKeys = runAtExit(removeKeys)
-  const topologiesOfRun = [...Object.values(topologies), ...plan.arms.map(arm => createArmTopology(arm, topologies))]
-  const names = topologiesOfRun.flatMap(({ services }) => services.map(({ name, copyOf }) => copyOf ?? name))
   const close = (/** @type {{ retain: boolean }} */ { retain }) => {
     keepKeys()
     if (!retain) removeKeys()
   }
+  const topologiesOfRun = [...Object.values(topologies), ...plan.arms.map(arm => createArmTopology(arm, topologies))]
+  const names = topologiesOfRun.flatMap(({ services }) => services.map(({ name, copyOf }) => copyOf ?? name))
+  const isRotated = plan.arms.some(({ conditions }) => conditions.changed === 'certificate')
   await issueCertificates({
     certificates,
     names: [...new Set([GENERATOR, ...PARITY_SERVICES, ...names])],
-    rotated: plan.arms.some(arm => arm.conditions.changed === 'certificate') ? [...new Set(names)] : [],
+    rotated: isRotated ? [...new Set(names)] : [],
     keyTypes: KEY_TYPES.filter(type => type === 'ecdsa-p256' || plan.arms.some(arm => arm.conditions.tls === type)),
     lifeMs: computeLifeMs(plan),
     hasAuthorityKey,
@@ -48,7 +56,7 @@ export async function openCertificates({ ledger, plan, topologies, hasAuthorityK
 }
 
 /**
- * Computes for how long certificates are valid: a day or, if longer, an hour and three times the estimated run.
+ * Computes for how long certificates are valid: a day or, if longer, an hour and three times the longest estimate of the run.
  * @param {Parameters<typeof estimatePlanSeconds>[0]} plan
  * @returns {number} milliseconds
  */

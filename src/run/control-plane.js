@@ -1,72 +1,86 @@
-import { createAsking } from '../node/asking.js'
+import { createRolloutPoller } from '../node/rollout-poller.js'
 import { createDeployer } from './deployer.js'
-import { observeControl, readControl } from './phase.js'
+import { observeControlPlane, readControlUsage } from './phase.js'
 
 /**
- * The course of steps that rollouts and growths share: each step deploys or ends processes under a control plane.
- * @import { Asking, Deployment, Handle, Observation, Target } from '../model/types.ts'
+ * The steps that rollouts and growths share: each deploys or ends processes under a control plane.
+ * @import { Deployment, Handle, Observation, RolloutPoller, Target } from '../model/types.ts'
  */
 
 /**
- * What a step may use.
- * @typedef {object} Course
- * @property {Asking} asking
+ * @typedef {object} StepContext
+ * @property {RolloutPoller} poller
  * @property {Deployment} deployment all that `deploy` has started and `end` has not ended
  * @property {ReturnType<typeof createDeployer>['deploy']} deploy
  * @property {ReturnType<typeof createDeployer>['end']} end
- * @property {AbortController} falling to abort when a process that all steps need has exited
- * @property {AbortSignal} signal aborts with the run's signal or with `falling`
- * @property {(shards: Handle[]) => { read: () => ReturnType<typeof readControl>, end: () => Promise<Observation | null> }}
- *   observe starts observing the shards of a control plane, until `end` or the end of the course; `read` takes one reading now
- * @property {(close: () => unknown) => void} whenOver registers a function to call after the steps, also if one throws
+ * @property {AbortController} failing to abort when a process that all steps need has exited
+ * @property {AbortSignal} signal aborts with the run's signal or with `failing`
+ * @property {(shards: Handle[]) => ControlObservation} observe observes the shards of a control plane until `end`, or until the
+ *   steps are over
+ * @property {(teardown: () => unknown) => void} addTeardown registers a function to call after the steps, also if one throws
+ */
+/**
+ * @typedef {object} ControlObservation
+ * @property {() => ReturnType<typeof readControlUsage>} read takes one reading now
+ * @property {() => Promise<Observation | null>} end null: there are no shards
  */
 
 /**
- * Runs steps under a control plane. The caller removes what they deployed; if a step or a `whenOver` function throws, it is
- * removed here.
- * @template Result
- * @param {{ target: Target, start: number, folder: string, signal: AbortSignal,
- *   chooseError?: (error: unknown, course: Course) => Promise<unknown> }} options start: a number that no other start of the
- *   run has; chooseError: returns the error to throw, while the processes can still be read; absent: the error of the step
- * @param {(course: Course) => Promise<Result>} takeSteps runs the steps
- * @returns {Promise<Result>} the result of `takeSteps`
- * @throws what `chooseError` returns, or the step's error
+ * @typedef {object} StepOptions
+ * @property {Target} target
+ * @property {number} start a number that no other start of the run has
+ * @property {string} folder for the files of the processes
+ * @property {AbortSignal} signal
+ * @property {(error: unknown, context: StepContext) => Promise<unknown>} [chooseError] returns the error to throw, while the
+ *   processes can still be read; absent: the error of the step
  */
-export async function passCourse({ target, start, folder, signal, chooseError }, takeSteps) {
-  const falling = new AbortController()
-  const asking = (await target.pods?.openAsking()) ?? createAsking()
+
+/**
+ * Runs steps under a control plane. The caller removes what they deployed; if a step or a teardown throws, it is removed here.
+ * @template Result
+ * @param {StepOptions} options
+ * @param {(context: StepContext) => Promise<Result>} runSteps
+ * @returns {Promise<Result>} the result of `runSteps`
+ * @throws what `chooseError` returns or throws, else the error of the step or the teardown; an error of the target that has no
+ *   poller
+ */
+export async function runControlPlaneSteps({ target, start, folder, signal, chooseError }, runSteps) {
+  const failing = new AbortController()
+  const poller = (await target.pods?.openRolloutPoller()) ?? createRolloutPoller()
   /** @type {(() => unknown)[]} */
-  const closing = []
-  /** @type {Course} */
-  const course = {
+  const teardowns = []
+  /** @type {StepContext} */
+  const context = {
     ...createDeployer(target, { start, folder }),
-    asking,
-    falling,
-    signal: AbortSignal.any([signal, falling.signal]),
+    poller,
+    failing,
+    signal: AbortSignal.any([signal, failing.signal]),
     observe(shards) {
-      const { end } = observeControl(target, shards)
-      closing.push(end)
-      return { end, read: () => readControl(target, shards) }
+      const { end } = observeControlPlane(target, shards)
+      teardowns.push(end)
+      return { end, read: () => readControlUsage(target, shards) }
     },
-    whenOver: close => void closing.push(close),
-  }
-  const closeAll = async () => {
-    const closed = await Promise.allSettled(closing.map(async close => close()))
-    for (const result of closed) if (result.status === 'rejected') throw result.reason
+    addTeardown: teardown => void teardowns.push(teardown),
   }
   try {
-    try {
-      return await takeSteps(course)
-    } finally {
-      await closeAll()
-    }
+    return await runSteps(context).finally(() => runTeardowns(teardowns))
   } catch (error) {
     try {
-      throw chooseError ? await chooseError(error, course) : error
+      throw chooseError ? await chooseError(error, context) : error
     } finally {
-      await course.deployment.remove()
+      await context.deployment.remove()
     }
   } finally {
-    asking.close()
+    poller.close()
   }
+}
+
+/**
+ * Runs every teardown, also after one that fails.
+ * @param {(() => unknown)[]} teardowns
+ * @throws the error of the first one that failed, once all have settled
+ */
+async function runTeardowns(teardowns) {
+  const results = await Promise.allSettled(teardowns.map(async teardown => teardown()))
+  for (const result of results) if (result.status === 'rejected') throw result.reason
 }

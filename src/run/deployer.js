@@ -1,10 +1,8 @@
-/**
- * Deploys processes of a trial bit by bit.
- * @import { Deployment, ProcessSpec, Target } from '../model/types.ts'
- */
+/** @import { Deployment, Handle, ProcessSpec, Target } from '../model/types.ts' */
 
-/** The fields of `Started` that only a load needs, for trials without a load. */
-export const UNLOADED = { changeTo: null, ending: null, entry: { urls: [], host: '', admin: null, certificate: null } }
+/**
+ * @typedef {(specs: ProcessSpec[], options?: Pick<Parameters<Target['deploy']>[1], 'pace' | 'onStart'>) => Promise<Handle[]>} Deploy
+ */
 
 /**
  * Creates one deployment of all processes that a trial deploys step by step.
@@ -17,22 +15,23 @@ export const UNLOADED = { changeTo: null, ending: null, entry: { urls: [], host:
 export function createDeployer(target, place) {
   /** @type {Deployment[]} */
   let deployments = []
-  /** @type {import('./start-sidecars.js').Deploy} */
-  const deploy = async (specs, deployOptions) => {
-    const deployed = await target.deploy(specs, { ...place, ...deployOptions })
+  /** @type {Deploy} */
+  const deploy = async (specs, options) => {
+    const deployed = await target.deploy(specs, { ...place, ...options })
     deployments.push(deployed)
     return deployed.processes
   }
   /** @type {Deployment} */
   const deployment = {
     get processes() {
-      return deployments.flatMap(d => d.processes)
+      return deployments.flatMap(({ processes }) => processes)
     },
-    remove: async () => void (await Promise.all(deployments.map(d => d.remove()))),
+    remove: async () => void (await Promise.all(deployments.map(deployed => deployed.remove()))),
   }
   /**
    * Removes each deployment that has one of these processes, so also the others of the same `deploy`.
    * @param {ProcessSpec[]} specs
+   * @throws the target's error if one cannot be removed: all of them then stay part of `deployment`
    */
   const end = async specs => {
     const ended = deployments.filter(({ processes }) => processes.some(({ spec }) => specs.includes(spec)))

@@ -33,7 +33,7 @@
  * @property {number} windowStartMs
  */
 /**
- * The load so far, about once a second.
+ * The requests of the load so far, about once a second.
  * @typedef {object} Counted
  * @property {'counted'} kind
  * @property {number} requests since the generator started

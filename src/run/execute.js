@@ -1,14 +1,13 @@
 import path from 'node:path'
 import { readKit } from '../lib/kit.js'
-import { ROOT } from '../lib/paths.js'
 import { IDLE_LEAST } from '../model/bounds.js'
 import { METHOD_VERSION, SCHEMA_VERSION } from '../model/versions.js'
 import { OBSERVE_SECONDS } from '../plan/rounds.js'
 import { removeTruncatedLines } from '../records/write.js'
-import { listDeployedProfiles } from '../services/specs.js'
-import { openCertificates } from './certificates.js'
+import { listDeployedProfiles } from '../services/profiles.js'
+import { issueRunCertificates } from './certificates.js'
 import { runPlan } from './run.js'
-import { hashScripts } from './scripts.js'
+import { hashScripts, locateKitScripts } from './scripts.js'
 
 /**
  * @import { Layout, Manifest, Plan, Programs, Site } from '../model/types.ts'
@@ -16,21 +15,9 @@ import { hashScripts } from './scripts.js'
  * @import { GateParity, Kind, ParityCache } from './kind.js'
  * @import { Interrupted } from './resume.js'
  * @import { Reusable } from './reusable.js'
- * @import { Assess, Turns } from './rounds.js'
+ * @import { Turns } from './rounds.js'
+ * @import { Assess } from './stopping-rule.js'
  */
-
-/**
- * Locates the folders of the kit's own scripts.
- * @param {Programs} programs
- * @returns {{ pipyScripts: string, echo: string, load: string }} absolute paths
- */
-export function locateKitScripts({ load }) {
-  return {
-    pipyScripts: path.join(ROOT, 'pipy-scripts'),
-    echo: path.join(ROOT, 'echo'),
-    load: path.join(ROOT, load.scripts),
-  }
-}
 
 /**
  * All that a run needs except a place.
@@ -51,12 +38,23 @@ export function locateKitScripts({ load }) {
  */
 
 /**
+ * @typedef {object} ExecutionOptions
+ * @property {Preparation} preparation
+ * @property {Kind[]} kinds one for each of the plan's parts, in their order
+ * @property {Site} site
+ * @property {string} folder of the results, empty or that of the run to resume
+ * @property {Execution} execution
+ * @property {Watcher} watcher
+ * @property {AbortSignal} signal
+ * @property {GateParity} gate
+ */
+
+/**
  * Runs a plan: issues certificates, reads how idle the machine is, writes the manifest and runs the trials. The manifest and
  * the records so far stay in the folder also if it throws.
- * @param {{ preparation: Preparation, kinds: Kind[], site: Site, folder: string, execution: Execution, watcher: Watcher,
- *   signal: AbortSignal, gate: GateParity }} options kinds: one for each of the plan's parts, in their order; folder: of the
- *   results, empty or that of `interrupted`
- * @throws {BenchError} as `runPlan`, or if a resumed run differs from its start; the signal's reason when it aborts
+ * @param {ExecutionOptions} options
+ * @throws {BenchError} as `runPlan`, or if certificates cannot be written; a UsageError if a resumed run differs from its start;
+ *   the signal's reason when it aborts
  */
 export async function executePlan({ preparation, kinds, site, folder, execution, watcher, signal, gate }) {
   const { programs, layout } = preparation
@@ -64,7 +62,7 @@ export async function executePlan({ preparation, kinds, site, folder, execution,
   const resume = interrupted && (await import('./resume.js'))
   const plan = resume ? resume.leaveOutFailedArms(preparation.plan, interrupted.manifest) : preparation.plan
   const startedAt = new Date().toISOString()
-  const { certificates, close } = await openCertificates({
+  const { certificates, close } = await issueRunCertificates({
     ledger: site.ledger,
     plan,
     topologies: layout.topologies,
@@ -72,37 +70,23 @@ export async function executePlan({ preparation, kinds, site, folder, execution,
   })
   let isWhole = false
   try {
-    const before = await observeIdle({ site, say: watcher.say, signal })
-    const scriptFolders = locateKitScripts(programs)
-    const scripts = { ...scriptFolders, echo: echoScripts ?? scriptFolders.echo }
-    const firstManifest = await createFirstManifest({
-      preparation: { plan, programs, layout },
-      site,
-      scripts,
-      startedAt,
-      before,
-    })
-    const setting = { ...firstManifest, layout }
+    const before = await observeIdleMachine(site, signal)
+    if (before) warnIfBusy(before, watcher.say)
+    const kitScripts = locateKitScripts(programs)
+    const scripts = { ...kitScripts, echo: echoScripts ?? kitScripts.echo }
+    const prepared = { plan, programs, layout }
+    const firstManifest = await createFirstManifest({ preparation: prepared, site, scripts, startedAt, before })
     const runManifest = { ...firstManifest, thresholds, command }
     /** @type {typeof runManifest} */
     let manifest = runManifest
     if (resume) {
-      resume.assertSamePlan({ interrupted, plan, now: setting })
+      resume.assertSamePlan({ interrupted, plan, now: { ...firstManifest, layout } })
       removeTruncatedLines(folder)
-      manifest = resume.continueManifest({ interrupted, known: runManifest })
+      manifest = resume.createResumedManifest({ interrupted, known: runManifest })
     }
     const folders = { ...scripts, results: folder, raw: path.join(folder, 'raw'), certificates }
     const testbed = { site, programs, layout, folders, settings: plan.settings }
-    await runPlan({
-      plan,
-      testbed,
-      kinds,
-      manifest,
-      execution,
-      watcher,
-      signal,
-      gate,
-    })
+    await runPlan({ plan, testbed, kinds, manifest, execution, watcher, signal, gate })
     isWhole = true
   } finally {
     // A run that was cut short has removed its services: nothing needs its keys.
@@ -112,10 +96,14 @@ export async function executePlan({ preparation, kinds, site, folder, execution,
 
 /**
  * Creates the part of the manifest that is known before anything runs.
- * @param {{ preparation: Omit<Preparation, 'plan'> & { plan: Plan }, site: Site, scripts: ReturnType<typeof
- *   locateKitScripts>, startedAt: string,
- *   before: Awaited<ReturnType<typeof observeIdle>> }} options before: how busy the machine was, null: not known
+ * @param {object} options
+ * @param {Omit<Preparation, 'plan'> & { plan: Plan }} options.preparation
+ * @param {Site} options.site
+ * @param {ReturnType<typeof locateKitScripts>} options.scripts
+ * @param {string} options.startedAt ISO 8601
+ * @param {IdleTimes | null} options.before null: not known
  * @returns {Promise<Omit<Manifest, 'parity' | 'thresholds' | 'command'>>}
+ * @throws the system's error if scripts or the kit's code cannot be read
  */
 async function createFirstManifest({ preparation: { plan, programs, layout }, site, scripts, startedAt, before }) {
   // Searches choose their trials as they go: each record has its placement.
@@ -153,13 +141,18 @@ async function createFirstManifest({ preparation: { plan, programs, layout }, si
 }
 
 /**
- * Observes the machine for a second before the run, and warns if it is busy.
- * @param {{ site: Site, say: (line: string) => void, signal: AbortSignal }} options
- * @returns {Promise<{ seconds: number, idleFraction: number, stealFraction: number } | null>} fractions of the CPU time of all
- *   CPUs; null: they cannot be read here
- * @throws the signal's reason when it aborts
+ * The idle and stolen fractions of the CPU time of all CPUs.
+ * @typedef {{ seconds: number, idleFraction: number, stealFraction: number }} IdleTimes
  */
-async function observeIdle({ site, say, signal }) {
+
+/**
+ * Observes for a second how idle the machine is before the run.
+ * @param {Site} site
+ * @param {AbortSignal} signal
+ * @returns {Promise<IdleTimes | null>} null: the counters of the machine cannot be read here
+ * @throws the signal's reason when it aborts; an error of the target
+ */
+async function observeIdleMachine(site, signal) {
   // The kubelet updates its counters too seldom for a window of a second.
   if (site.sampleSource === 'kubelet') return null
   const startMs = Date.now() + 100
@@ -170,9 +163,16 @@ async function observeIdle({ site, say, signal }) {
   const total = end.host.total - start.host.total
   const idleFraction = (end.host.idle - start.host.idle) / total
   const stealFraction = (end.host.steal - start.host.steal) / total
-  if (idleFraction < IDLE_LEAST) {
-    const stolen = stealFraction > 0.01 ? `, ${Math.round(100 * stealFraction)} % stolen by its host` : ''
-    say(`note: this machine is ${Math.round(100 * idleFraction)} % idle before the run${stolen}: expect wide intervals`)
-  }
   return { seconds: OBSERVE_SECONDS, idleFraction, stealFraction }
+}
+
+/**
+ * Prints a note if the machine is less idle than IDLE_LEAST.
+ * @param {IdleTimes} before
+ * @param {Watcher['say']} say
+ */
+function warnIfBusy({ idleFraction, stealFraction }, say) {
+  const stolen = stealFraction > 0.01 ? `, ${Math.round(100 * stealFraction)} % stolen by its host` : ''
+  if (idleFraction < IDLE_LEAST)
+    say(`note: this machine is ${Math.round(100 * idleFraction)} % idle before the run${stolen}: expect wide intervals`)
 }

@@ -3,8 +3,11 @@ import { waitForCondition, waitUntilEpoch } from '../lib/wait.js'
 import { chooseCpuRequest } from '../services/specs.js'
 import { assertAllRun } from './alive.js'
 
-/** Starts, follows and ends the load of a trial. @import { Course } from './trial.js' */
-/** @import { Arm, Deployment, LoadResult, Look, Window } from '../model/types.ts' */
+/**
+ * Starts, follows and ends the load of a trial.
+ * @import { Arm, Deployment, LoadResult, Look, Window } from '../model/types.ts'
+ * @import { TrialContext } from './trial.js'
+ */
 
 // The load continues after the window, so that its end is measured under load and the memory is read there; longer for each
 // further pair of pods, whose connections are read one namespace after the other.
@@ -28,15 +31,16 @@ export function countGeneratorCpus({ site, layout, programs }, arm) {
 }
 
 /**
- * Starts one generator for all arms of the course.
- * @param {Course} course
+ * Starts one generator for all arms of the trial.
+ * @param {TrialContext} context
  * @param {import('./start-services.js').Started[]} services by the place of the arm in `trials`
  * @returns {Promise<Deployment | null>} it need not be ready yet; null: the load is idle
+ * @throws an error of the target if it does not start
  */
 export async function startGenerator({ testbed, trials, start, folder }, services) {
   const { site, programs, layout, folders } = testbed
-  const [trial] = trials
-  const { load } = trial.arm
+  const [{ arm }] = trials
+  const { load } = arm
   const [{ entry }] = services
   if (load.kind === 'idle') return null
   const spec = programs.load.createGenerator({
@@ -48,17 +52,15 @@ export async function startGenerator({ testbed, trials, start, folder }, service
     tool: programs.tools[programs.load.tool.name],
     scripts: site.target.locate(folders.load, 'generator'),
     load,
-    tls: trial.arm.conditions.tls,
-    tailMs: chooseTailMs(trial.arm),
-    cpus: countGeneratorCpus(testbed, trial.arm),
+    tls: arm.conditions.tls,
+    tailMs: computeTailMs(arm),
+    cpus: countGeneratorCpus(testbed, arm),
     folder: site.target.locate(folder, 'generator'),
   })
-  const cpuSet = layout.placementOf(trial.arm)?.generator ?? null
-  const cpuRequestCores = chooseCpuRequest(trial.arm, { role: 'generator', cpus: site.cpus })
-  return site.target.deploy([{ ...spec, cpuSet, ...(cpuRequestCores !== undefined && { cpuRequestCores }) }], {
-    start,
-    folder,
-  })
+  const cpuSet = layout.placementOf(arm)?.generator ?? null
+  const cpuRequestCores = chooseCpuRequest(arm, { role: 'generator', cpus: site.cpus })
+  const placed = { ...spec, cpuSet, ...(cpuRequestCores !== undefined && { cpuRequestCores }) }
+  return site.target.deploy([placed], { start, folder })
 }
 
 /**
@@ -66,43 +68,36 @@ export async function startGenerator({ testbed, trials, start, folder }, service
  * @param {Arm} arm
  * @returns {number} milliseconds
  */
-function chooseTailMs({ load: { isInterleaved }, conditions: { pairs = 1 } }) {
+function computeTailMs({ load: { isInterleaved }, conditions: { pairs = 1 } }) {
   return (isInterleaved ? TAIL_MS.besideOthers : TAIL_MS.alone) + TAIL_MS.furtherPair * (pairs - 1)
 }
 
 /**
  * Waits until the generator logs its window, and converts the window to this machine's clock. Without a generator it chooses
  * the window here.
- * @param {Course} course
+ * @param {TrialContext} context
  * @param {Deployment | null} generator null: there is no load
  * @returns {Promise<{ window: Window, looks: Look[] }>} looks: at the generator; [] without one
- * @throws {BenchError} if the generator dies or its clock is off; TimeoutError if it logs no window within 60 s
+ * @throws {BenchError} if the generator dies or its clock is off; a TimeoutError if it logs no window within 60 s; the signal's
+ *   reason when it aborts
  */
-export async function awaitWindow({ testbed, trials, clock, signal }, generator) {
+export async function awaitWindow(context, generator) {
+  const { testbed, trials, clock, signal } = context
   const { warmupSeconds, windowSeconds } = trials[0].arm.load
   const startMs = Date.now() + warmupSeconds * 1000
   let window = { startMs, endMs: startMs + windowSeconds * 1000 }
   /** @type {Look[]} */
   let looks = []
   if (generator !== null) {
-    const isAgreed = async () => {
-      await assertAllRun(generator.processes, clock.phase())
-      const [{ readLog, clockAheadMs = 0 }] = generator.processes
-      const loggedWindow = testbed.programs.load.parseWindow(await readLog())
-      if (loggedWindow)
-        window = { startMs: loggedWindow.startMs - clockAheadMs, endMs: loggedWindow.endMs - clockAheadMs }
-      // A generator starts within START_SECONDS, so a window twice as far off shows a wrong clock.
-      const aheadMs = window.startMs - startMs
-      if (Math.abs(aheadMs) > 2 * START_SECONDS * 1000) {
-        const away = `${Math.round(Math.abs(aheadMs) / 1000)} s ${aheadMs > 0 ? 'ahead of' : 'behind'}`
-        throw new BenchError(
-          `the clock of the load generator is ${away} this program's: was the clock set? Set both right, and run again`,
-        )
-      }
-      return loggedWindow !== null
+    const hasWindow = async () => {
+      const loggedWindow = await readLoggedWindow(context, generator)
+      if (loggedWindow === null) return false
+      assertPlausibleStart(loggedWindow.startMs - startMs)
+      window = loggedWindow
+      return true
     }
-    const awaitedEvent = 'the load generator to start'
-    await waitForCondition(isAgreed, { what: awaitedEvent, deadlineSeconds: START_SECONDS, intervalMs: 50, signal })
+    const what = 'the load generator to start'
+    await waitForCondition(hasWindow, { what, deadlineSeconds: START_SECONDS, intervalMs: 50, signal })
     looks = await testbed.site.target.look(generator.processes)
   }
   clock.lap('generator')
@@ -111,47 +106,74 @@ export async function awaitWindow({ testbed, trials, clock, signal }, generator)
 }
 
 /**
+ * Reads the window from the generator's log.
+ * @param {TrialContext} context
+ * @param {Deployment} generator
+ * @returns {Promise<Window | null>} by this machine's clock; null: it is not logged yet
+ * @throws {BenchError} if the generator has died
+ */
+async function readLoggedWindow({ testbed, clock }, { processes }) {
+  await assertAllRun(processes, clock.phase())
+  const [{ readLog, clockAheadMs = 0 }] = processes
+  const logged = testbed.programs.load.parseWindow(await readLog())
+  return logged && { startMs: logged.startMs - clockAheadMs, endMs: logged.endMs - clockAheadMs }
+}
+
+/**
+ * Asserts that the generator's clock agrees with this machine's: it starts within START_SECONDS, so a window twice as far off shows
+ * a wrong clock.
+ * @param {number} aheadMs from the expected start of the window to the logged one
+ * @throws {BenchError}
+ */
+function assertPlausibleStart(aheadMs) {
+  if (Math.abs(aheadMs) <= 2 * START_SECONDS * 1000) return
+  const away = `${Math.round(Math.abs(aheadMs) / 1000)} s ${aheadMs > 0 ? 'ahead of' : 'behind'}`
+  throw new BenchError(
+    `the clock of the load generator is ${away} this program's: was the clock set? Set both right, and run again`,
+  )
+}
+
+/**
  * Sends the watcher a `counted` event each second, if there is a watcher and the generator has an admin port. A reading that
  * fails is skipped.
- * @param {Course} course
+ * @param {TrialContext} context
  * @param {Deployment | null} generator
  * @returns {() => void} stops the events
  */
-export function followLoad({ testbed, watch }, generator) {
+export function reportLoadProgress({ testbed, watch }, generator) {
   const [process] = generator?.processes ?? []
   if (!watch || !process?.spec.admin) return () => {}
-  let isAsking = false
+  let isReading = false
   const timer = setInterval(async () => {
-    if (isAsking) return
-    isAsking = true
+    if (isReading) return
+    isReading = true
     const progress = await testbed.programs.load.readProgress(process.readAdmin).catch(() => null)
     if (progress) watch({ kind: 'counted', ...progress, atMs: Date.now() })
-    isAsking = false
+    isReading = false
   }, COUNT_EVERY_MS)
   return () => clearInterval(timer)
 }
 
 /**
  * Waits until the generator exits, and parses its results.
- * @param {Course} course
+ * @param {TrialContext} context
  * @param {{ generator: Deployment, window: Window }} options
- * @returns {Promise<LoadResult[]>} one for each trial of the course, in their order
+ * @returns {Promise<LoadResult[]>} one for each trial, in their order
  * @throws {BenchError} if it exits later than 30 s after the load, fails, or leaves a result out; the signal's reason when it
  *   aborts
  */
-export async function finishLoad({ testbed, trials, signal }, { generator, window }) {
-  const late = waitUntilEpoch(window.endMs + chooseTailMs(trials[0].arm) + EXIT_SECONDS * 1000, signal).then(
-    () => 'late',
-  )
+export async function awaitLoadResults({ testbed, trials, signal }, { generator, window }) {
+  const deadlineMs = window.endMs + computeTailMs(trials[0].arm) + EXIT_SECONDS * 1000
+  const late = waitUntilEpoch(deadlineMs, signal).then(() => 'late')
   late.catch(() => {})
   const [process] = generator.processes
-  const fail = async (/** @type {string} */ outcome) =>
+  const createError = async (/** @type {string} */ outcome) =>
     new BenchError(await process.renderFailure(`the load generator ${outcome}`))
   const ending = await Promise.race([process.exited, late])
-  if (ending === 'late') throw await fail(`did not end within ${EXIT_SECONDS} s`)
-  if (ending !== 'status 0') throw await fail(`ended with ${ending}`)
+  if (ending === 'late') throw await createError(`did not end within ${EXIT_SECONDS} s`)
+  if (ending !== 'status 0') throw await createError(`ended with ${ending}`)
   const log = await process.readLog()
   const results = trials.map((_, place) => testbed.programs.load.parseResult(log, place))
-  if (results.includes(null)) throw await fail('left no result')
+  if (results.includes(null)) throw await createError('left no result')
   return /** @type {LoadResult[]} */ (results)
 }

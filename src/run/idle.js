@@ -20,30 +20,27 @@ const APART_CORES = 5e-4
  *   stand at the same time; look: reads each process; wait: waits for milliseconds
  * @returns {Promise<Look[]>} the last looks; idleCpuCores: absent: not needed; null: not readable, or still at work after six
  *   spans
+ * @throws an error of `look` or `wait`
  */
-export async function lookIdle(processes, { loads, look, wait }) {
+export async function lookWithIdleCpu(processes, { loads, look, wait }) {
   let lastLooks = await look()
   const sidecars = processes.flatMap(({ spec }, i) =>
     spec.role === 'sidecar' && lastLooks[i].cpu !== undefined ? [i] : [],
   )
   const isNeeded = loads.some(load => isIdleCpuNeeded(load, { sidecars: sidecars.length, arms: loads.length }))
   if (!isNeeded) return lastLooks
-  /** @type {(number | null)[] | null} */
-  let leastCores = null
+  /** The smallest of the spans so far, by process. @type {(number | null)[]} */
+  let leastCores = lastLooks.map(() => null)
   for (let span = 1; span <= SPANS_MOST; span++) {
     await wait(SPAN_MS)
     const nextLooks = await look()
     const cores = nextLooks.map((after, i) => computeCpuCores(lastLooks[i].cpu, after.cpu))
     lastLooks = nextLooks
-    const isSettled =
-      leastCores !== null && sidecars.every(i => isIdle(cores[i]) && isCpuStable(cores[i], leastCores?.[i] ?? null))
-    leastCores = cores.map((now, i) => computeLeast(now, leastCores?.[i] ?? null))
+    const isSettled = span > 1 && sidecars.every(i => isIdle(cores[i]) && isCpuStable(cores[i], leastCores[i]))
+    leastCores = cores.map((now, i) => computeLeast(now, leastCores[i]))
     if (isSettled) break
   }
-  return lastLooks.map((lastLook, i) => {
-    const cores = leastCores?.[i] ?? null
-    return { ...lastLook, idleCpuCores: isIdle(cores) ? cores : null }
-  })
+  return lastLooks.map((lastLook, i) => ({ ...lastLook, idleCpuCores: isIdle(leastCores[i]) ? leastCores[i] : null }))
 }
 
 /**
@@ -54,10 +51,10 @@ export async function lookIdle(processes, { loads, look, wait }) {
 const isIdle = cores => cores === null || cores <= IDLE_CORES_MOST
 
 /**
- * Finds the smaller of two values, or the one that is known.
+ * Computes the smaller of two values.
  * @param {number | null} a
  * @param {number | null} b
- * @returns {number | null} null: neither is known
+ * @returns {number | null} the one that is known; null: neither is
  */
 function computeLeast(a, b) {
   return a === null || b === null ? (a ?? b) : Math.min(a, b)
@@ -70,9 +67,6 @@ function computeLeast(a, b) {
  * @returns {boolean} true also: one of the two is not known
  */
 function isCpuStable(cores, leastCores) {
-  return (
-    cores === null ||
-    leastCores === null ||
-    Math.abs(cores - leastCores) <= Math.max(APART_CORES, APART_SHARE * leastCores)
-  )
+  if (cores === null || leastCores === null) return true
+  return Math.abs(cores - leastCores) <= Math.max(APART_CORES, APART_SHARE * leastCores)
 }

@@ -5,8 +5,9 @@
  * @import { Site, Trial, TrialRecord } from '../model/types.ts'
  * @import { Reusable } from './reusable.js'
  * @import { Watcher } from './events.js'
- * @import { Assess, Turns } from './rounds.js'
- * @import { RunOne, RunTogether } from './run.js'
+ * @import { Turns } from './rounds.js'
+ * @import { Assess } from './stopping-rule.js'
+ * @import { RunTrial, RunTrials } from './run.js'
  * @import { StartServices } from './start-services.js'
  * @import { Observed } from './trial.js'
  */
@@ -16,7 +17,8 @@
  * @property {string} name recorded with each trial
  * @property {false} [hasRequests] `false` skips the equal-work checks
  * @property {StartServices} start starts the services of an arm; its result has in `findings` what the start alone has shown
- * @property {(pass: Pass) => Promise<void>} measure runs the trials of its part of the plan
+ * @property {(part: PartContext) => Promise<void>} measure runs the trials of its part of the plan; rejects if one cannot be run,
+ *   or with the signal's reason
  */
 
 /**
@@ -30,14 +32,14 @@
 
 /**
  * A part of a plan under way.
- * @typedef {object} Pass
+ * @typedef {object} PartContext
  * @property {Plan & Part} plan
  * @property {number} cpus of the machine of the services
- * @property {RunOne} run
- * @property {RunTogether} runTogether
+ * @property {RunTrial} run runs one trial
+ * @property {RunTrials} runTrials runs trials of interleaved arms
  * @property {Reusable} reusable
  * @property {Turns} turns
- * @property {(known: { folder: string, record: TrialRecord }, trial: Trial) => TrialRecord} adopt copies a record of an earlier
+ * @property {(earlier: { folder: string, record: TrialRecord }, trial: Trial) => TrialRecord} adopt copies a record of an earlier
  *   run into this one, as that of `trial`
  * @property {Assess} assess
  * @property {number} recordedRounds the rounds in the manifest

@@ -1,74 +1,73 @@
 import { finiteOrNull } from '../judge/record/compute-window.js'
-import { isInTime } from '../lib/wait.js'
+import { pollInTime } from '../lib/wait.js'
 
 /**
  * Phases of a rollout or a growth, and the CPU and memory that they take; those of a control plane are the sum of its shards.
- * @import { Asking, Handle, Observation, RolloutRecord, Sample, Target, ConfigurationTimes } from '../model/types.ts'
+ * @import { ConfigurationTimes, Handle, Observation, RolloutPoller, RolloutRecord, Sample, Target } from '../model/types.ts'
  */
 
 /**
  * @typedef {object} PhaseOptions
- * @property {Asking} asking
+ * @property {RolloutPoller} poller
  * @property {AbortSignal} signal
  * @property {number} deadlineSeconds of the phase
- * @property {() => ReturnType<typeof readControl>} readControl
+ * @property {() => ReturnType<typeof readControlUsage>} readControlUsage
  */
 
 /** Requests that the kit sends to a control plane at the same time. */
-export const LANES = 4
+export const CALLS_AT_ONCE = 4
 
 /**
- * Begins to ask sidecars. Each promise resolves to a sidecar's name and its times, or null if its start was not seen.
+ * Begins to poll sidecars. Each promise resolves to a sidecar's name and its times, or null if its start was not seen.
  * @typedef {() => Promise<Promise<[string, ConfigurationTimes | null]>[]>} Begin
  */
 
 /**
  * Runs a phase: waits until every sidecar has answered, and at the deadline gives up those that have not.
  * @param {PhaseOptions} options
- * @param {Begin} begin begins to ask the sidecars of the measured phase
- * @param {Begin} [beginOthers] for sidecars that are asked after the measured phase, with a deadline of their own
+ * @param {Begin} begin begins to poll the sidecars of the measured phase
+ * @param {Begin} [beginOthers] for sidecars that are polled after the measured phase, with a deadline of their own
  * @returns {Promise<{ times: Map<string, ConfigurationTimes>, phase: RolloutRecord['first'] }>} times: by the sidecar's name,
  *   of those that were seen to start; its yesMs is null if no answer came in time
- * @throws the signal's reason when it aborts, or an error of `begin`
+ * @throws the signal's reason when it aborts; an error of `begin`, or of a sidecar's poll
  */
-export async function passPhase({ signal, deadlineSeconds, ...watched }, begin, beginOthers) {
-  const { asking } = watched
-  const pass = async (/** @type {Begin} */ begin) => {
+export async function runPhase({ signal, deadlineSeconds, ...watched }, begin, beginOthers) {
+  const awaitAnswers = async (/** @type {Begin} */ beginPolling) => {
     const beganAt = performance.now()
-    const answers = await begin()
+    const answers = await beginPolling()
     const leftSeconds = Math.max(0, deadlineSeconds - (performance.now() - beganAt) / 1000)
-    const isOver = () => asking.countWaiting() === 0
+    const haveAllAnswered = () => watched.poller.countWaiting() === 0
     const limit = { deadlineSeconds: leftSeconds, intervalMs: 10, signal }
-    await isInTime(isOver, limit).catch(() => signal.throwIfAborted())
+    await pollInTime(haveAllAnswered, limit).catch(() => signal.throwIfAborted())
     return answers
   }
-  const passOthers = beginOthers && (() => pass(beginOthers))
-  const { value: answers, others, phase } = await observePhase(watched, () => pass(begin), passOthers)
-  const results = await Promise.all([...answers, ...(others ?? [])])
-  return {
-    times: new Map(results.flatMap(([name, answer]) => (answer ? [/** @type {const} */ ([name, answer])] : []))),
-    phase,
-  }
+  const awaitOthers = beginOthers && (() => awaitAnswers(beginOthers))
+  const { value: answers, others, phase } = await measurePhase(watched, () => awaitAnswers(begin), awaitOthers)
+  /** @type {Map<string, ConfigurationTimes>} */
+  const times = new Map()
+  for (const [name, answer] of await Promise.all([...answers, ...(others ?? [])])) if (answer) times.set(name, answer)
+  return { times, phase }
 }
 
 /**
- * Reads the counters of machine, control plane and kit before and after `act`, and then stops asking sidecars.
+ * Reads the counters of machine, control plane and kit before and after `act`, and then gives up the sidecars that still wait.
  * @template T, U
- * @param {Pick<PhaseOptions, 'asking' | 'readControl'>} options
+ * @param {Pick<PhaseOptions, 'poller' | 'readControlUsage'>} options
  * @param {() => Promise<T>} act the measured part
  * @param {() => Promise<U>} [actAfter] is not measured
  * @returns {Promise<{ value: T, others: U | null, phase: RolloutRecord['first'] }>} value: the result of `act`; others: that of
  *   `actAfter`, null without it
+ * @throws an error of `act`, `actAfter` or a reading
  */
-export async function observePhase({ asking, readControl }, act, actAfter) {
-  const start = await readControl()
-  const before = await asking.readCosts()
+export async function measurePhase({ poller, readControlUsage }, act, actAfter) {
+  const start = await readControlUsage()
+  const before = await poller.readCosts()
   const value = await act()
-  const after = await asking.readCosts()
-  await asking.giveUp()
-  const end = await readControl()
+  const after = await poller.readCosts()
+  await poller.giveUp()
+  const end = await readControlUsage()
   const others = actAfter ? await actAfter() : null
-  if (actAfter) await asking.giveUp()
+  if (actAfter) await poller.giveUp()
   const phase = {
     startMs: before.nowMs,
     endMs: after.nowMs,
@@ -80,12 +79,26 @@ export async function observePhase({ asking, readControl }, act, actAfter) {
 }
 
 /**
+ * Adds the name of a sidecar to its answer.
+ * @template {ConfigurationTimes | null} T
+ * @param {string} name of the sidecar
+ * @param {Promise<T>} answer
+ * @returns {Promise<[string, T]>} rejects as `answer` does; it may be left unawaited
+ */
+export function labelAnswer(name, answer) {
+  const labelled = answer.then(value => /** @type {[string, T]} */ ([name, value]))
+  // If the phase fails otherwise, this promise is never awaited: an unhandled rejection would end the kit.
+  labelled.catch(() => {})
+  return labelled
+}
+
+/**
  * Observes the shards of a control plane until `end` is called, for at most a day.
  * @param {Target} target
- * @param {Handle[]} shards []: none run
- * @returns {{ end: () => Promise<Observation | null> }}
+ * @param {Handle[]} shards []: none run, and nothing is observed
+ * @returns {{ end: () => Promise<Observation | null> }} end: null: there are no shards; it rejects if the observation failed
  */
-export function observeControl(target, shards) {
+export function observeControlPlane(target, shards) {
   const ending = new AbortController()
   const startMs = Date.now()
   const window = { startMs, endMs: startMs + 24 * 3600 * 1000 }
@@ -93,11 +106,6 @@ export function observeControl(target, shards) {
   // `end` rejects with a failure; until then it would be an unhandled rejection.
   observing?.catch(() => {})
   return {
-    /**
-     * Ends the observation.
-     * @returns {Promise<Observation | null>} null: there are no shards
-     * @throws if the observation failed
-     */
     async end() {
       ending.abort()
       return observing
@@ -106,27 +114,29 @@ export function observeControl(target, shards) {
 }
 
 /**
- * Reads the shards once, now.
+ * Observes the shards at this moment only.
  * @param {Target} target
  * @param {Handle[]} shards
  * @returns {Promise<Observation['start']>} null: they could not be read
+ * @throws an error of the target
  */
-export async function lookAtControl(target, shards) {
+export async function observeControlNow(target, shards) {
   const nowMs = Date.now()
   const window = { startMs: nowMs, endMs: nowMs }
   return (await target.observe(shards, { window, signal: new AbortController().signal })).start
 }
 
 /**
- * Reads the shards once, at the edge of a phase.
+ * Reads the CPU time and memory of the shards at this moment.
  * @param {Target} target
  * @param {Handle[]} shards []: none run
- * @returns their sum, and each shard in `each`; null: there are none, or they could not be read; a number is null if it could
- *   not be read
+ * @returns their sum, and each shard in `each`; null: there are none, or they could not be read. A single number is null if it
+ *   could not be read
+ * @throws an error of the target
  */
-export async function readControl(target, shards) {
+export async function readControlUsage(target, shards) {
   if (shards.length === 0) return null
-  const start = await lookAtControl(target, shards)
+  const start = await observeControlNow(target, shards)
   if (!start) return null
   const each = start.sample.readings.map(({ cpuSeconds, throttledPeriods, throttledSeconds }, i) => ({
     cpuSeconds: finiteOrNull(cpuSeconds),
@@ -140,8 +150,8 @@ export async function readControl(target, shards) {
 /**
  * Sums a sample over the shards.
  * @param {Sample} sample of the shards
- * @returns {{ epochMs: number, cpuSeconds: number | null, anonBytes: number | null, peakBytes: number | null }} null: one shard
- *   has no number
+ * @returns {{ epochMs: number, cpuSeconds: number | null, anonBytes: number | null, peakBytes: number | null }} null: the number
+ *   of one shard is missing
  */
 export function sumReadings({ epochMs, readings }) {
   const sum = (/** @type {'cpuSeconds' | 'anonBytes' | 'peakBytes'} */ name) => {

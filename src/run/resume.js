@@ -2,8 +2,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import path from 'node:path'
 import { UsageError } from '../lib/errors.js'
 import { renderArmName } from '../model/arms.js'
-import { leaveOutUnreachable } from '../plan/arms.js'
-import { leaveOutFailed } from '../plan/left-out.js'
+import { removeFailedArms, splitUnreachableArms } from '../plan/lost-arms.js'
 import { removeRaw, renderRawName } from '../records/write.js'
 import { listSettingDifferences, readNamedRun } from './reusable.js'
 
@@ -11,26 +10,28 @@ import { listSettingDifferences, readNamedRun } from './reusable.js'
  * A run that was cut short, to resume.
  * @import { Manifest, Plan } from '../model/types.ts'
  * @import { Setting } from './reusable.js'
- * @typedef {ReturnType<typeof openInterruptedRun>} Interrupted
+ * @typedef {ReturnType<typeof readInterruptedRun>} Interrupted
  */
 
-const CHECKS = /^(?:check|parity)-/
+/** The names of the raw folders of equal-work checks. */
+const CHECK_NAME = /^(?:check|parity)-/
 
 /**
  * Reads the run to resume.
  * @param {string} folder of the run's results
  * @returns folder, manifest and warnings of the run; records: by the id of the trial
- * @throws {UsageError} if it holds no run
+ * @throws {UsageError} if the folder holds no run that can be read
  */
-export function openInterruptedRun(folder) {
+export function readInterruptedRun(folder) {
   const { manifest, records, warnings } = readNamedRun('--resume', folder)
   return { folder, manifest, warnings, records: new Map(records.map(record => [record.trial.id, record])) }
 }
 
 /**
- * Removes the raw files of equal-work checks, which are made again.
+ * Asserts that the run can be resumed, and removes the raw files of equal-work checks, which are made again.
  * @param {Interrupted} interrupted
- * @throws {UsageError} if the folder holds a link, or a recorded trial that did not fail has lost its raw files
+ * @throws {UsageError} if the folder holds a link, or a recorded trial that did not fail has lost its raw files; the system's error
+ *   if the folder cannot be read
  */
 export function prepareToResume({ folder, records }) {
   const raw = path.join(folder, 'raw')
@@ -42,11 +43,12 @@ export function prepareToResume({ folder, records }) {
     )
   const link = readdirSync(folder, { recursive: true, withFileTypes: true }).find(entry => entry.isSymbolicLink())
   if (link) throw new UsageError(`--resume ${folder}: ${path.join(link.parentPath, link.name)} is a link: remove it`)
-  for (const name of existsSync(raw) ? readdirSync(raw) : []) if (CHECKS.test(name)) removeRaw(folder, name)
+  const rawNames = existsSync(raw) ? readdirSync(raw) : []
+  for (const name of rawNames.filter(rawName => CHECK_NAME.test(rawName))) removeRaw(folder, name)
 }
 
 /**
- * Leaves out of a plan the arms that did not serve when the run began.
+ * Leaves out of a plan the arms that did not serve when the run began, as the manifest has them.
  * @param {Plan} plan
  * @param {Manifest} manifest of the interrupted run
  * @returns {Plan} the same plan if all arms served
@@ -60,7 +62,7 @@ export function leaveOutFailedArms(plan, { arms, notMeasured }) {
     const missing = failed.find(({ plane }) => plane === renderArmName(arm) || plane === arm.id)
     return missing ? [{ arms: [arm], reason: missing.reason }] : []
   })
-  return failures.length === 0 ? plan : leaveOutFailed(plan, failures)
+  return failures.length === 0 ? plan : removeFailedArms(plan, failures)
 }
 
 /**
@@ -75,12 +77,15 @@ export function assertSamePlan({ interrupted: { folder, manifest, records }, pla
     )
   const isEqual = (/** @type {unknown} */ a, /** @type {unknown} */ b) => JSON.stringify(a) === JSON.stringify(b)
   // The manifest lacks the arms whose rates were out of reach, once the calibrations have run.
-  const reachable = leaveOutUnreachable({ plan, calibrations: manifest.calibrations }).arms
+  const reachable = splitUnreachableArms({ plan, calibrations: manifest.calibrations }).arms
+  const hasReachableArms = plan.mostOfCapacity !== null && isEqual(manifest.arms, reachable)
+  const hasSameArms = isEqual(manifest.arms, plan.arms) || hasReachableArms
   const calibrated = manifest.calibrations.map(({ armId }) => armId)
   const toCalibrate = plan.calibrations.map(({ id }) => id)
   const isSamePlan =
-    (isEqual(manifest.arms, plan.arms) || (plan.mostOfCapacity !== null && isEqual(manifest.arms, reachable))) &&
-    isEqual([calibrated, manifest.search, manifest.settings], [toCalibrate, plan.search, plan.settings])
+    hasSameArms && isEqual([calibrated, manifest.search, manifest.settings], [toCalibrate, plan.search, plan.settings])
+  // A run until a precision has had only some of the planned rounds when it is cut short.
+  const hasSameRounds = manifest.rounds === plan.rounds || (plan.precision && manifest.rounds <= plan.rounds)
   const isPlaced = [...records.values()].every(record =>
     isEqual(record.placement, now.layout.placementOf(record.trial.arm)),
   )
@@ -88,7 +93,7 @@ export function assertSamePlan({ interrupted: { folder, manifest, records }, pla
     ...listSettingDifferences(manifest, now),
     ...(isSamePlan ? [] : ['what the experiment measures']),
     ...(manifest.precision?.width === plan.precision?.width ? [] : ['precision']),
-    ...(manifest.rounds === plan.rounds || (plan.precision && manifest.rounds <= plan.rounds) ? [] : ['rounds']),
+    ...(hasSameRounds ? [] : ['rounds']),
     ...(isPlaced ? [] : ['the CPUs that processes get']),
   ]
   if (differing.length === 0) return
@@ -99,11 +104,11 @@ export function assertSamePlan({ interrupted: { folder, manifest, records }, pla
 
 /**
  * Creates the manifest of a resumed run: run, command, thresholds, machine and parity are those of its start, with this resume
- * in `run.resumed`.
+ * in `run.resumed`. A run until a precision keeps its number of rounds.
  * @param {{ interrupted: Interrupted, known: Omit<Manifest, 'parity'> }} options known: the manifest of this resume
  * @returns {Manifest}
  */
-export function continueManifest({ interrupted: { manifest, records }, known }) {
+export function createResumedManifest({ interrupted: { manifest, records }, known }) {
   const { run, command, thresholds, machine, parity } = manifest
   const resumed = [...(run.resumed ?? []), { at: known.run.startedAt, id: known.run.id, trials: records.size }]
   const recordedRounds = manifest.precision && { rounds: manifest.rounds }

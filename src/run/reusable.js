@@ -11,9 +11,14 @@ import { readRun } from '../records/records.js'
 
 /**
  * @typedef {object} Reusable
- * @property {(arm: Arm, isUsable?: (record: TrialRecord) => boolean) => { folder: string, record: TrialRecord } | null} take
+ * @property {(arm: Arm, isUsable?: (record: TrialRecord) => boolean) => ReusableRecord | null} takeRecord
  *   returns the first record of the same arm and placement for which `isUsable` (by default all) holds, with its folder, and
  *   never returns it again; a window longer than the arm's fits, too; null: no record is left that fits
+ */
+/**
+ * @typedef {object} ReusableRecord
+ * @property {string} folder of its run
+ * @property {TrialRecord} record
  */
 
 /**
@@ -40,18 +45,18 @@ const SAME_LOAD_HOST = ['host', 'cpuModel', 'cpus', 'address']
 export function listSettingDifferences(manifest, { machine, tools, scripts, layout: { topologies }, kit, settings }) {
   const renderRelaxedGates = (/** @type {{ relaxes: { gate: string }[] }} */ { relaxes }) =>
     relaxes.map(({ gate }) => gate).join()
+  /** Links that both runs use. */
+  const sharedLinks = Object.keys(topologies).filter(link => Object.hasOwn(manifest.topologies, link))
   return [
     ...(manifest.methodVersion === METHOD_VERSION ? [] : ['method version']),
     ...(manifest.kit.sha256 === kit.sha256 ? [] : ["the kit's code"]),
     ...SAME_MACHINE.filter(name => manifest.machine[name] !== machine[name]).map(name => `machine.${name}`),
     ...(createLoadHostKey(manifest.machine) === createLoadHostKey(machine) ? [] : ['the machine of the load']),
     ...Object.keys(tools).filter(name => (manifest.tools[name]?.sha256 ?? tools[name].sha256) !== tools[name].sha256),
-    // Tools and scripts that only one of the runs uses make no difference.
     ...scripts
       .filter(recorded => (findRecordedScripts(manifest, recorded)?.sha256 ?? recorded.sha256) !== recorded.sha256)
       .map(recorded => `the scripts of ${renderScriptsOwner(recorded)}`),
-    ...Object.keys(topologies)
-      .filter(link => Object.hasOwn(manifest.topologies, link))
+    ...sharedLinks
       .filter(link => JSON.stringify(manifest.topologies[link]) !== JSON.stringify(topologies[link]))
       .map(link => `the link ${link}`),
     ...(manifest.settings.trafficPolicy === settings.trafficPolicy ? [] : ['traffic policy']),
@@ -65,7 +70,7 @@ export function listSettingDifferences(manifest, { machine, tools, scripts, layo
  * @param {string} option name of the option, for the error
  * @param {string} folder
  * @returns {{ manifest: Manifest, records: TrialRecord[], warnings: string[] }} warnings: which lines are left out, and why
- * @throws {UsageError} if the folder holds no run that can be read
+ * @throws {UsageError} that names the option, if the folder holds no run that can be read
  */
 export function readNamedRun(option, folder) {
   try {
@@ -81,7 +86,7 @@ export function readNamedRun(option, folder) {
  * @returns {Reusable}
  * @throws {UsageError} if a folder holds no run that can be read, or a run differs from this one (`listSettingDifferences`)
  */
-export function openReusableTrials({ folders, ...now }) {
+export function readReusableTrials({ folders, ...now }) {
   const { placementOf } = now.layout
   const reusable = folders.flatMap(folder => {
     const { manifest, records } = readNamedRun('--from', folder)
@@ -90,29 +95,34 @@ export function openReusableTrials({ folders, ...now }) {
       throw new UsageError(
         `--from ${folder}: its trials cannot be reused, because it differs in ${differing.join(', ')}: leave it out of --from to measure them again`,
       )
-    return records.filter(r => r.outcome !== 'invalid' && r.takenFrom === undefined).map(record => ({ folder, record }))
+    const measured = records.filter(({ outcome, takenFrom }) => outcome !== 'invalid' && takenFrom === undefined)
+    return measured.map(record => ({ folder, record }))
   })
   return {
-    /**
-     */
-    take(arm, isUsable = () => true) {
+    takeRecord(arm, isUsable = () => true) {
       const placement = JSON.stringify(placementOf(arm))
-      const index = reusable.findIndex(({ record }) => {
-        const recordedArm = record.trial.arm
-        return (
-          renderArmName(arm) === renderArmName(recordedArm) &&
-          arm.variant === recordedArm.variant &&
-          createGroupKey(arm) === createGroupKey(recordedArm) &&
-          recordedArm.load.hasCertificate === arm.load.hasCertificate &&
-          recordedArm.load.burst?.factor === arm.load.burst?.factor &&
-          recordedArm.load.windowSeconds >= arm.load.windowSeconds &&
-          JSON.stringify(record.placement) === placement &&
-          isUsable(record)
-        )
-      })
+      const isPlacedAlike = (/** @type {TrialRecord} */ record) => JSON.stringify(record.placement) === placement
+      const index = reusable.findIndex(
+        ({ record }) => coversArm(record.trial.arm, arm) && isPlacedAlike(record) && isUsable(record),
+      )
       return index === -1 ? null : reusable.splice(index, 1)[0]
     },
   }
+}
+
+/**
+ * Says whether a trial of one arm also measures another: the same plane, link, load and conditions, whatever the arm is called,
+ * and a window that is as long or longer.
+ * @param {Arm} recorded
+ * @param {Arm} arm
+ * @returns {boolean}
+ */
+function coversArm(recorded, arm) {
+  const isSamePlane = renderArmName(arm) === renderArmName(recorded) && arm.variant === recorded.variant
+  const isSameLoad =
+    recorded.load.hasCertificate === arm.load.hasCertificate && recorded.load.burst?.factor === arm.load.burst?.factor
+  const isLongEnough = recorded.load.windowSeconds >= arm.load.windowSeconds
+  return isSamePlane && createGroupKey(arm) === createGroupKey(recorded) && isSameLoad && isLongEnough
 }
 
 /**

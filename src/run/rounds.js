@@ -3,17 +3,17 @@ import { createDeathCounter, DEATHS_MOST, listDeadArms } from '../judge/record/d
 import { computeRatePerSecond } from '../judge/record/measures.js'
 import { BenchError } from '../lib/errors.js'
 import { groupBy } from '../lib/group-by.js'
-import { leaveOutUnreachable } from '../plan/arms.js'
+import { splitUnreachableArms } from '../plan/lost-arms.js'
 import { estimateSeconds } from '../plan/plan.js'
+import { createStoppingRule } from './stopping-rule.js'
 
 /**
- * @import { Calibration, Manifest, Plan, Trial, TrialRecord } from '../model/types.ts'
- * @import { Pass } from './kind.js'
- * @import { RunTogether } from './run.js'
+ * @import { Calibration, Trial, TrialRecord } from '../model/types.ts'
+ * @import { PartContext } from './kind.js'
  */
 
 // A run may repeat as many trials as this number of rounds has; fewer if it also has interleaved trials, which measure the cost.
-const SPARE_ROUNDS = { alone: 2, besideTurns: 1 }
+const SPARE_ROUNDS = { alone: 2, besideCost: 1 }
 // Users still cold after a warm-up this much longer are not slow to start: their sidecars do not serve them. The limit in seconds
 // keeps a run with long warm-ups near its announced length.
 const WARMUP_MOST_TIMES = 4
@@ -22,8 +22,8 @@ const WARMUP_MOST_MORE_SECONDS = 30
 /**
  * The turns of two runs that are in progress side by side.
  * @typedef {object} Turns
- * @property {() => Promise<void>} take resolves when this run may do its checks or a round
- * @property {() => void} pass ends the turn
+ * @property {() => Promise<void>} awaitTurn resolves when this run may do its checks or a round
+ * @property {() => void} endTurn lets the other run continue
  */
 
 /**
@@ -37,12 +37,28 @@ const WARMUP_MOST_MORE_SECONDS = 30
 /**
  * Runs the calibrations of a plan (closed loops, each once), leaves out the arms whose rates are above a share of what the
  * calibrations reached, and runs the rounds.
- * @param {Pass} pass
- * @throws {BenchError} if no rate can be reached; the signal's reason when it aborts
+ * @param {PartContext} part
+ * @throws {BenchError} if no rate can be reached; the error of a trial that cannot be run; the signal's reason when it aborts
  */
-export async function measureRounds(pass) {
-  const { plan, run, runTogether, turns, assess, recordedRounds, writeManifest, announce, say } = pass
-  const { secondsAfter, watch, signal } = pass
+export async function measureRounds(part) {
+  const { turns, assess, recordedRounds, writeManifest, say } = part
+  const calibrations = await runCalibrations(part)
+  const plan = calibrations.length > 0 ? removeUnreachableArms(part, calibrations) : part.plan
+  turns.endTurn()
+  const { precision, rounds: mostRounds } = plan
+  const stopping = precision
+    ? createStoppingRule({ precision, mostRounds, recordedRounds, assess, say, writeManifest })
+    : null
+  await runRounds({ ...part, plan, stopping })
+}
+
+/**
+ * Runs each calibration of a plan whose rates are bounded by the capacity.
+ * @param {PartContext} part
+ * @returns {Promise<Calibration[]>} []: the plan has none, or its rates are not bounded
+ * @throws the error of a trial that cannot be run; the signal's reason when it aborts
+ */
+async function runCalibrations({ plan, run, signal }) {
   /** @type {Calibration[]} */
   const calibrations = []
   for (const arm of plan.mostOfCapacity === null ? [] : plan.calibrations) {
@@ -52,53 +68,85 @@ export async function measureRounds(pass) {
     const { boundBy } = record
     calibrations.push({ armId: arm.id, ratePerSecond: computeRatePerSecond(record), boundBy, trialId: trial.id })
   }
-  let measured = plan
-  if (calibrations.length > 0) {
-    const { arms, notMeasured: unreachable } = leaveOutUnreachable({ plan, calibrations })
-    if (arms.length === 0) throw new BenchError('no rate can be reached here: ask for lower ones with --rate')
-    for (const { plane, reason } of unreachable) say(`not measured: ${plane}: ${reason}`)
-    const trials = plan.trials.filter(t => arms.some(arm => arm.id === t.arm.id))
-    const notMeasured = [...plan.notMeasured, ...unreachable]
-    measured = { ...plan, arms, trials, notMeasured }
-    writeManifest({ arms, notMeasured, calibrations })
-    announce(measured)
-  }
-  turns.pass()
-  const { precision, rounds: mostRounds } = measured
-  const stopping = precision
-    ? createStopping({ precision, mostRounds, recordedRounds, assess, say, writeManifest })
-    : null
-  await runRounds({ plan: measured, runTogether, turns, stopping, secondsAfter, watch, say, signal })
+  return calibrations
 }
+
+/**
+ * Removes the arms whose rates are out of reach from the plan and the manifest, and says so.
+ * @param {PartContext} part
+ * @param {Calibration[]} calibrations
+ * @returns {PartContext['plan']}
+ * @throws {BenchError} if no arm is left
+ */
+function removeUnreachableArms({ plan, say, writeManifest, announce }, calibrations) {
+  const { arms, notMeasured: unreachable } = splitUnreachableArms({ plan, calibrations })
+  if (arms.length === 0) throw new BenchError('no rate can be reached here: ask for lower ones with --rate')
+  for (const { plane, reason } of unreachable) say(`not measured: ${plane}: ${reason}`)
+  const trials = plan.trials.filter(trial => arms.some(({ id }) => id === trial.arm.id))
+  const notMeasured = [...plan.notMeasured, ...unreachable]
+  writeManifest({ arms, notMeasured, calibrations })
+  const reachable = { ...plan, arms, trials, notMeasured }
+  announce(reachable)
+  return reachable
+}
+
+/**
+ * @typedef {object} RoundFields
+ * @property {PartContext['plan']} plan
+ * @property {ReturnType<typeof createStoppingRule> | null} stopping null: all rounds of the plan are run
+ */
+/** @typedef {Pick<PartContext, 'runTrials' | 'turns' | 'secondsAfter' | 'watch' | 'say' | 'signal'> & RoundFields} RoundOptions */
 
 /**
  * Runs round after round. Trials that were unsteady, cold or spoiled are run again at the end of their round, while the number
  * of repeats allows it.
- * @param {{ plan: Pass['plan'], runTogether: RunTogether, turns: Turns, stopping: ReturnType<typeof createStopping> | null,
- *   signal: AbortSignal } &
- *   Pick<Pass, 'secondsAfter' | 'watch' | 'say'>} options stopping: null: run all rounds of the plan; secondsAfter: estimated
- *   seconds of the kinds after this one
+ * @param {RoundOptions} options
+ * @throws the error of a trial that cannot be run; the signal's reason when it aborts
  */
-async function runRounds({ plan, runTogether, turns, stopping, secondsAfter, watch, say, signal }) {
-  const estimateLeft = createPace(plan.trials)
-  const isBesideCost = plan.parts.length > 1 && plan.trials.every(({ interleaving }) => interleaving === undefined)
-  const trialCount = plan.trials.filter(({ round }) => round === 1).length
-  let repeatsLeft = trialCount * (isBesideCost ? SPARE_ROUNDS.besideTurns : SPARE_ROUNDS.alone)
+async function runRounds(options) {
+  const { plan, turns, stopping, watch, signal } = options
+  const { measureTrials, repeatSpoiledTrials, readSecondsLeft } = createRoundRunner(options)
+  for (let round = 1; round <= plan.rounds; round++) {
+    await turns.awaitTurn()
+    signal.throwIfAborted()
+    stopping?.begin(round)
+    const trialsOfRound = plan.trials.filter(trial => trial.round === round)
+    const measured = []
+    for (const trials of groupBy(trialsOfRound, ({ interleaving, id }) => interleaving ?? id).values())
+      measured.push(await measureTrials(trials))
+    for (const records of measured) await repeatSpoiledTrials(records)
+    turns.endTurn()
+    const arms = plan.arms.map(({ id }) => id)
+    const length = { round, rounds: plan.rounds, isMost: stopping !== null }
+    watch?.({ kind: 'repeat-ended', ...length, arms, secondsLeft: readSecondsLeft(), atMs: Date.now() })
+    if (stopping?.endRound(round)) return
+  }
+}
+
+/**
+ * Creates the functions that run the trials of a round. They remember across rounds which arms died, which need a longer warm-up,
+ * and how many trials may still be repeated.
+ * @param {RoundOptions} options
+ * @returns measureTrials: runs the trials of arms that have not died too often; repeatSpoiledTrials: runs trials again that were
+ *   unsteady, cold or spoiled; readSecondsLeft: of the run, 0: not known
+ */
+function createRoundRunner({ plan, runTrials, stopping, secondsAfter, say }) {
+  const estimateLeft = createTimeEstimator(plan.trials)
+  const deaths = createDeathCounter()
   // An arm whose users were cold when the window opened gets a warm-up twice as long from then on.
   /** @type {Map<string, Warmup>} */
   const warmups = new Map()
-  const deaths = createDeathCounter()
+  let repeatsLeft = countSpareTrials(plan)
   let secondsLeft = 0
-  const repeatTrials = async (/** @type {Trial[]} */ planned) => {
+
+  /**
+   * Runs trials, and counts them for the time left and for the precision.
+   * @param {Trial[]} planned
+   */
+  async function runPlanned(planned) {
     const [first] = planned
-    const trials = planned.map(trial => {
-      const longer = warmups.get(trial.arm.id)
-      if (!longer) return trial
-      const { seconds: warmupSeconds, ...warmup } = longer
-      return { ...trial, arm: { ...trial.arm, load: { ...trial.arm.load, warmupSeconds } }, warmup }
-    })
-    const records = await runTogether({
-      trials,
+    const records = await runTrials({
+      trials: planned.map(trial => applyWarmup(trial, warmups.get(trial.arm.id))),
       progress: `repeat ${first.round} of ${stopping ? 'at most ' : ''}${plan.rounds}`,
       secondsLeft: stopping ? undefined : estimateLeft(first, false) + secondsAfter,
     })
@@ -106,48 +154,74 @@ async function runRounds({ plan, runTogether, turns, stopping, secondsAfter, wat
     secondsLeft = stopping ? 0 : Math.round(estimateLeft(first, true) + secondsAfter)
     return records
   }
-  const repeatSpoiledTrials = async (/** @type {TrialRecord[]} */ records) => {
-    for (const id of deaths.count(records))
+
+  /**
+   * Runs trials again if their records cannot be used, and as many repeats are left.
+   * @param {TrialRecord[]} records
+   * @returns {Promise<void>}
+   */
+  async function repeatSpoiledTrials(records) {
+    for (const id of deaths.countDeaths(records))
       say(`repeat ${records[0].trial.round}: ${id} is left out from now on: its sidecars died ${DEATHS_MOST} times`)
-    const trials = deaths.leaveOut(records.map(({ trial }) => trial))
+    const trials = deaths.listRemaining(records.map(({ trial }) => trial))
     const isCold = records.some(({ load }) => load !== null && (load.coldUsers > 0 || load.verified === 0))
     if (isCold) for (const trial of trials) warmups.set(trial.arm.id, lengthenWarmup(trial))
     const isUnsteady = records.some(({ isSteady, trial }) => isSteady === false && trial.arm.load.burst === null)
-    // An arm that fails spoils the trials of those interleaved with it.
-    const isBroken = records.length > 1 && records.some(r => r.outcome === 'failed' || isSpoiled(r, 'cpuPerRequest'))
-    if (!(isCold || isUnsteady || isBroken) || repeatsLeft < trials.length) return
+    if (!(isCold || isUnsteady || hasBrokenNeighbour(records)) || repeatsLeft < trials.length) return
     repeatsLeft -= trials.length
     const again = trials.map(trial => {
       const interleaving = trial.interleaving && { interleaving: `${trial.interleaving}-again` }
       return { ...trial, ...interleaving, id: `${trial.id}-again`, repeats: trial.id, isExclusive: true }
     })
-    const repeated = await repeatTrials(again)
+    const repeated = await runPlanned(again)
     // If sidecars died again, they also spoiled the repeats of the other arms: continue without them.
     if (listDeadArms(repeated).length > 0) await repeatSpoiledTrials(repeated)
   }
-  for (let round = 1; round <= plan.rounds; round++) {
-    await turns.take()
-    signal.throwIfAborted()
-    stopping?.begin(round)
-    const deployments = groupBy(
-      plan.trials.filter(t => t.round === round),
-      trial => trial.interleaving ?? trial.id,
-    )
-    const measured = []
-    for (const trials of deployments.values()) measured.push(await repeatTrials(deaths.leaveOut(trials)))
-    for (const records of measured) await repeatSpoiledTrials(records)
-    turns.pass()
-    const arms = plan.arms.map(({ id }) => id)
-    const length = { round, rounds: plan.rounds, isMost: stopping !== null }
-    watch?.({ kind: 'repeat-ended', ...length, arms, secondsLeft, atMs: Date.now() })
-    if (stopping?.endRound(round)) return
+
+  return {
+    measureTrials: (/** @type {Trial[]} */ trials) => runPlanned(deaths.listRemaining(trials)),
+    repeatSpoiledTrials,
+    readSecondsLeft: () => secondsLeft,
   }
+}
+
+/**
+ * Counts the trials that a run may repeat.
+ * @param {Pick<PartContext['plan'], 'trials' | 'parts'>} plan
+ * @returns {number}
+ */
+function countSpareTrials({ trials, parts }) {
+  const isBesideCost = parts.length > 1 && trials.every(({ interleaving }) => interleaving === undefined)
+  const trialsPerRound = trials.filter(({ round }) => round === 1).length
+  return trialsPerRound * (isBesideCost ? SPARE_ROUNDS.besideCost : SPARE_ROUNDS.alone)
+}
+
+/**
+ * Says whether one of several interleaved arms failed or was spoiled: it then spoils the trials of the others, too.
+ * @param {TrialRecord[]} records of arms that stood at the same time
+ * @returns {boolean} false also: there is one arm only
+ */
+function hasBrokenNeighbour(records) {
+  if (records.length === 1) return false
+  return records.some(record => record.outcome === 'failed' || isSpoiled(record, 'cpuPerRequest'))
+}
+
+/**
+ * Applies a lengthened warm-up to a trial.
+ * @param {Trial} trial
+ * @param {Warmup | undefined} longer undefined: the warm-up stays as planned
+ * @returns {Trial}
+ */
+function applyWarmup(trial, longer) {
+  if (!longer) return trial
+  const { seconds: warmupSeconds, ...warmup } = longer
+  return { ...trial, arm: { ...trial.arm, load: { ...trial.arm.load, warmupSeconds } }, warmup }
 }
 
 /**
  * Doubles a warm-up, up to four times the planned one or 30 s more than it, whichever is less.
  * @param {Trial} trial
- * @returns {Warmup} isLongest: it cannot be lengthened any further
+ * @returns {Warmup}
  */
 function lengthenWarmup({ arm, warmup }) {
   const plannedSeconds = warmup?.plannedSeconds ?? arm.load.warmupSeconds
@@ -163,100 +237,24 @@ function lengthenWarmup({ arm, warmup }) {
  * @param {Trial[]} trials of the whole run, in order
  * @returns {(trial: Trial, isDone: boolean) => number} trial: begins or, if `isDone`, has ended; the result is in seconds
  */
-export function createPace(trials) {
-  let start = performance.now()
-  /** The first trial that was not recorded before. @type {number | null} */
+export function createTimeEstimator(trials) {
+  let startMs = performance.now()
+  /** The index of the first trial that was not recorded before. @type {number | null} */
   let firstIndex = null
   let doneCount = 0
-  /**
-   * @param {Trial} trial that begins or has ended
-   * @param {boolean} isDone it has ended
-   */
   return (trial, isDone) => {
     // A trial that is run again comes after its round.
     const isAgain = trial.repeats !== null
     const index = isAgain
-      ? trials.findLastIndex(t => t.round === trial.round)
-      : trials.findIndex(t => t.id === trial.id)
+      ? trials.findLastIndex(({ round }) => round === trial.round)
+      : trials.findIndex(({ id }) => id === trial.id)
     if (firstIndex === null) {
       firstIndex = index
-      start = performance.now()
+      startMs = performance.now()
     }
     doneCount = Math.max(doneCount, isDone ? index + 1 : index)
-    const pace =
-      doneCount > firstIndex
-        ? (performance.now() - start) / 1000 / estimateSeconds(trials.slice(firstIndex, doneCount))
-        : 1
+    const plannedSeconds = estimateSeconds(trials.slice(firstIndex, doneCount))
+    const pace = doneCount > firstIndex ? (performance.now() - startMs) / 1000 / plannedSeconds : 1
     return estimateSeconds(trials.slice(doneCount)) * pace
-  }
-}
-
-/**
- * How precise the rounds so far are.
- * @typedef {object} Assessment
- * @property {boolean} isReached the run is as precise as planned
- * @property {boolean} hasPairs there are planes to compare
- * @property {number | null} roundsMore the rounds still needed; null: not known
- * @property {string} sentence for the user
- */
-/** @typedef {(run: { manifest: Manifest, records: TrialRecord[] }) => Assessment} Assess */
-
-/**
- * Creates a rule that decides after each round whether to run another, and writes the number of rounds to the manifest.
- * @param {{ precision: NonNullable<Plan['precision']>, mostRounds: number, recordedRounds: number, assess: Assess,
- *   say: (line: string) => void, writeManifest: (fields: Partial<Manifest>) => Manifest, now?: () => number }} options
- *   recordedRounds: the rounds in the manifest of a resumed run; now: reads a clock, in milliseconds
- * @returns begin: begins a round; add: adds a record; endRound: ends a round, and says whether the run ends
- */
-export function createStopping({ precision, mostRounds, recordedRounds, assess, say, writeManifest, ...clock }) {
-  const { now = () => performance.now() } = clock
-  const endsMs = now() + 60_000 * precision.maxMinutes
-  /** @type {TrialRecord[]} */
-  const records = []
-  let longestMs = 0
-  let beganMs = now()
-  // A resumed run reads back recorded rounds: the manifest keeps their number.
-  let rounds = recordedRounds
-  /** @type {Manifest} */
-  let manifest
-  const write = (/** @type {NonNullable<Manifest['precision']>['ended']} */ ended) => {
-    manifest = writeManifest({ rounds, precision: { width: precision.width, mostRounds, ended } })
-  }
-  return {
-    /**
-     * Starts the clock of a round, and writes its number to the manifest.
-     * @param {number} round that begins
-     */
-    begin(round) {
-      beganMs = now()
-      rounds = Math.max(rounds, round)
-      write(null)
-    },
-
-    /**
-     * Adds a record for the next assessment.
-     * @param {TrialRecord} record of the current round
-     */
-    add(record) {
-      records.push(record)
-    },
-
-    /**
-     * Ends a round: prints how precise the run is so far and, if this was the last round, writes why to the manifest.
-     * @param {number} round
-     * @returns {boolean} true: the run ends, since it is precise, no planes are left to compare, it has had the most rounds, or
-     *   another as long as the longest would exceed the time limit
-     */
-    endRound(round) {
-      longestMs = Math.max(longestMs, now() - beganMs)
-      const run = { manifest: { ...manifest, rounds: round }, records }
-      const { isReached, hasPairs, roundsMore, sentence } = assess(run)
-      const isLate = round === mostRounds || now() + longestMs > endsMs
-      const minutes = Math.ceil(((roundsMore ?? 0) * longestMs) / 60_000)
-      say(`${sentence}${minutes > 0 && !isReached ? ` (${minutes} min)` : ''}`)
-      const ended = isReached ? 'reached' : !hasPairs ? 'no-pair' : isLate ? 'time' : null
-      if (ended) write(ended)
-      return ended !== null
-    },
   }
 }

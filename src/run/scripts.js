@@ -1,9 +1,11 @@
+import path from 'node:path'
 import { hashFolder, hashText } from '../lib/hash.js'
+import { ROOT } from '../lib/paths.js'
 import { createVariantKey } from '../model/tools.js'
-import { renderProfileName } from '../services/specs.js'
+import { renderProfileName } from '../services/profiles.js'
 
 /**
- * Hashes the scripts that a run uses, since a path does not show an edit.
+ * Finds the scripts that a run uses, and hashes them, since a path does not show an edit.
  * @import { Folders } from './kind.js'
  */
 /**
@@ -14,6 +16,19 @@ import { renderProfileName } from '../services/specs.js'
 /** @typedef {Pick<Arm, 'plane' | 'variant' | 'profile'>} Scripted */
 /** @typedef {{ hasVariants: boolean, tool: { name: string } | null }} ScriptedPlane */
 /** @typedef {Pick<Programs, 'scripts' | 'tools' | 'pipelines'> & { planes: Record<string, ScriptedPlane> }} ScriptedPrograms */
+
+/**
+ * Locates the folders of the kit's own scripts.
+ * @param {Pick<Programs, 'load'>} programs
+ * @returns {Pick<Folders, 'pipyScripts' | 'echo' | 'load'>} absolute paths
+ */
+export function locateKitScripts({ load }) {
+  return {
+    pipyScripts: path.join(ROOT, 'pipy-scripts'),
+    echo: path.join(ROOT, 'echo'),
+    load: path.join(ROOT, load.scripts),
+  }
+}
 
 /**
  * Finds the folder of scripts that an arm's sidecars run: that of its pipeline, its profile, its variant (unless the variant
@@ -31,26 +46,29 @@ export function findScriptFolder({ programs, folders }, arm) {
 }
 
 /**
- * Hashes each folder of scripts once, for the manifest.
- * @param {{ arms: Scripted[], programs: ScriptedPrograms,
- *   folders: { pipyScripts: string, echo: string, load: string } }} options
+ * Hashes the folders of scripts, for the manifest.
+ * @param {{ arms: Scripted[], programs: ScriptedPrograms, folders: ReturnType<typeof locateKitScripts> }} options
  * @returns {ScriptFolder[]} those of the load, of the applications, and of each plane, profile or variant that runs scripts
+ * @throws the system's error if a folder cannot be read
  */
 export function hashScripts({ arms, programs, folders }) {
-  const scripted = arms.filter(({ plane }) => programs.planes[plane].hasVariants)
-  const byFolder = new Map(
-    scripted.map(({ plane, variant, profile }) => {
-      const deployed = programs.scripts?.[renderProfileName({ plane, profile })] ? { profile: `${profile}` } : {}
-      const folder = findScriptFolder({ programs, folders }, { plane, variant, profile })
-      const pipeline = findArmPipeline(programs, { variant })
-      const sha256 = pipeline ? hashPipeline(pipeline) : hashFolder(folder)
-      return [JSON.stringify([plane, variant, deployed]), { plane, variant, ...deployed, sha256 }]
-    }),
-  )
+  /** @type {Map<string, ScriptFolder>} */
+  const sidecarScripts = new Map()
+  for (const arm of arms) {
+    const { plane, variant, profile } = arm
+    if (!programs.planes[plane].hasVariants) continue
+    const isDeployed = programs.scripts?.[renderProfileName(arm)] !== undefined
+    const owner = { plane, variant, ...(isDeployed && { profile: `${profile}` }) }
+    const key = JSON.stringify(owner)
+    if (sidecarScripts.has(key)) continue
+    const pipeline = findArmPipeline(programs, arm)
+    const sha256 = pipeline ? hashPipeline(pipeline) : hashFolder(findScriptFolder({ programs, folders }, arm))
+    sidecarScripts.set(key, { role: 'sidecar', ...owner, sha256 })
+  }
   return [
     { role: 'generator', plane: null, variant: null, sha256: hashFolder(folders.load) },
     { role: 'application', plane: null, variant: null, sha256: hashFolder(folders.echo) },
-    ...[...byFolder.values()].map(scriptsOfArm => ({ role: /** @type {const} */ ('sidecar'), ...scriptsOfArm })),
+    ...sidecarScripts.values(),
   ]
 }
 
@@ -67,7 +85,7 @@ export function findArmPipeline({ pipelines }, { variant }) {
 /**
  * Hashes the scripts of a pipeline together with its `pipeline.yaml`, which defines how they are run.
  * @param {Pipeline} pipeline
- * @returns {string} SHA-256
+ * @returns {string} SHA-256 in hexadecimal
  */
 function hashPipeline({ document, scripts }) {
   return hashText(JSON.stringify([hashFolder(scripts), document]))

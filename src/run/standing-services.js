@@ -8,8 +8,8 @@
  * Creates a store of services that keep running after their trial.
  * @param {{ keepsServices: boolean, retains: boolean }} options keepsServices: services of every arm are kept for its next
  *   trial; retains: services of the last trial are kept for the user (`--retain`)
- * @returns claim: returns the services of an arm; release: keeps or removes services after a trial; end: removes all but those to
- *   retain
+ * @returns claim: gives the services of an arm; release: keeps or removes services after a trial; end: removes all but those to
+ *   retain. All three reject if services cannot be removed
  */
 export function createStandingServices({ keepsServices, retains }) {
   /** @type {Map<string, Started>} by the arm's id */
@@ -19,7 +19,7 @@ export function createStandingServices({ keepsServices, retains }) {
 
   return {
     /**
-     * Returns the services of an arm, and removes those of the last trial that only `--retain` has kept so far.
+     * Gives the services of an arm, and removes those of the last trial that only `--retain` has kept so far.
      * @param {Arm} arm
      * @returns {Promise<Started | null>} null: none are running
      */
@@ -30,7 +30,8 @@ export function createStandingServices({ keepsServices, retains }) {
       return keptServices.get(arm.id) ?? null
     },
     /**
-     * Removes services after a trial, unless they are kept for the next trial of the arm or for the user.
+     * Removes services after a trial, unless they are kept for the next trial of the arm or for the user. Those of a failed trial
+     * are not kept for the arm.
      * @param {{ arm: Arm, services: Started, hasFailed: boolean }} ended
      */
     async release({ arm, services, hasFailed }) {

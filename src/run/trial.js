@@ -1,19 +1,16 @@
 import { setMaxListeners } from 'node:events'
 import path from 'node:path'
-import { judgeTrial } from '../judge/gates.js'
-import { listSidecars, sumValues } from '../judge/record/measures.js'
 import { BenchError, EndedError, SiteLostError } from '../lib/errors.js'
 import { sleep } from '../lib/wait.js'
-import { renderArmName } from '../model/arms.js'
 import { hasChunks } from '../model/requests.js'
-import { SCHEMA_VERSION } from '../model/versions.js'
 import { renderRawName } from '../records/write.js'
-import { awaitWindow, countGeneratorCpus, startGenerator } from './generator.js'
-import { awaitEarlyExits } from './start-services.js'
-import { observeWindow, readWindow } from './window.js'
+import { awaitEarlyExits } from './alive.js'
+import { awaitWindow, startGenerator } from './generator.js'
+import { createAnswerFields, createBlankRecord, judgeRecords } from './trial-record.js'
+import { collectWindow, observeWindow } from './window.js'
 
 /**
- * @import { Deployment, Handle, ObservationRecord, Sample, Trial, TrialRecord } from '../model/types.ts'
+ * @import { Change, Deployment, Handle, Look, ObservationRecord, Sample, Trial, TrialRecord, Window } from '../model/types.ts'
  * @import { Phase, Watcher } from './events.js'
  * @import { StandingServices } from './standing-services.js'
  * @import { Started } from './start-services.js'
@@ -22,7 +19,7 @@ import { observeWindow, readWindow } from './window.js'
 
 /**
  * A trial while it runs, or those of arms that stand at the same time.
- * @typedef {object} Course
+ * @typedef {object} TrialContext
  * @property {Testbed} testbed
  * @property {Trial[]} trials
  * @property {number} start a number that no other start of this run has
@@ -42,20 +39,31 @@ import { observeWindow, readWindow } from './window.js'
  */
 
 /**
+ * The results of a trial so far, and all that has to be stopped.
+ * @typedef {object} TrialState
+ * @property {TrialRecord[]} records one for each trial, in their order
+ * @property {Observed} observed
+ * @property {Started[]} services of the arms that have started, in the order of the trials
+ * @property {Deployment | null} generator null: it has not started
+ * @property {Promise<TrialRecord['ending']> | null} ending the end of a sidecar; null: none ends
+ */
+
+/**
  * Runs one trial, or those of arms that stand at the same time, and creates their records. A trial that fails is recorded as
  * failed, with its reasons.
- * @param {Pick<Course, 'testbed' | 'trials' | 'nextStart' | 'watch' | 'signal'> & { standing: StandingServices }} options
+ * @param {Pick<TrialContext, 'testbed' | 'trials' | 'nextStart' | 'watch' | 'signal'> & { standing: StandingServices }} options
  *   standing: services of an arm are taken from it, and returned to it
  * @returns {Promise<{ records: TrialRecord[] } & Observed>} records: one for each trial, in their order
- * @throws {SiteLostError} if the machine of the services is lost; the signal's reason when it aborts
+ * @throws {SiteLostError} if the machine of the services is lost; the signal's reason when it aborts; an error of the target if
+ *   processes cannot be removed
  */
 export async function runTrial({ testbed, trials, nextStart, standing, watch, signal }) {
-  const ending = new AbortController()
-  const either = AbortSignal.any([signal, ending.signal])
+  const stopping = new AbortController()
+  const trialSignal = AbortSignal.any([signal, stopping.signal])
   // Each process of many arms listens to this signal, and Node warns of a leak from 11 listeners on.
-  setMaxListeners(0, either)
-  /** @type {Course} */
-  const course = {
+  setMaxListeners(0, trialSignal)
+  /** @type {TrialContext} */
+  const context = {
     testbed,
     trials,
     start: nextStart(),
@@ -63,148 +71,171 @@ export async function runTrial({ testbed, trials, nextStart, standing, watch, si
     folder: path.join(testbed.folders.raw, renderRawName(trials[0])),
     clock: createClock(watch),
     watch,
-    signal: either,
+    signal: trialSignal,
   }
-  let records = trials.map(trial => createBlankRecord(course, trial))
-  /** @type {Observed} */
-  let observed = { samples: [], names: [], observation: null }
-  /** @type {Started[]} */
-  const services = []
-  /** @type {Deployment | null} */
-  let generator = null
-  /** @type {Promise<TrialRecord['ending']> | undefined} */
-  let leaving
+  /** @type {TrialState} */
+  const state = {
+    records: trials.map(trial => createBlankRecord(context, trial)),
+    observed: { samples: [], names: [], observation: null },
+    services: [],
+    generator: null,
+    ending: null,
+  }
   try {
-    await deployTrials(course, { standing, services })
-    const [{ findings: startFindings, changeTo, ending }] = services
-    const startEnding = ending && (await import('./ending.js')).startEnding
-    observed = { ...observed, ...startFindings?.observed }
-    records = records.map((record, i) => ({ ...record, ...startFindings?.record, ...createAnswerFields(services[i]) }))
-    await startFindings?.assertWhole()
-    if (startFindings?.isOver) return { records, ...observed }
-    const idle = await lookBeforeLoad(course, listProcesses(services))
-    course.clock.lap('look')
-    const besideLoad = hasWorkBesideLoad(trials) ? await import('./beside-load.js') : null
-    generator = await startGenerator(course, services)
-    const { window, looks } = await awaitWindow(course, generator)
-    const processes = [...listProcesses(services), ...(generator?.processes ?? [])]
-    const changing = besideLoad?.makeChanges(course, { changeTo, window }) ?? Promise.resolve(null)
-    // If the trial fails otherwise, nothing awaits these promises: an unhandled rejection would end the kit.
-    changing.catch(() => {})
-    const streaming = besideLoad?.readStreams(course, { services, window }) ?? Promise.resolve(null)
-    streaming.catch(() => {})
-    leaving = startEnding?.(course, { ending, window })
-    const watched = await observeWindow(course, { processes, generator, window })
-    observed = { ...observed, samples: watched.samples, names: watched.names }
-    const read = await readWindow(course, { processes, generator, window, before: [...idle, ...looks], watched })
-    observed = { ...observed, observation: read.observation }
-    const changes = await changing
-    const streams = await streaming
-    const endingTimes = await leaving
-    records = records.map((record, i) => ({
-      ...record,
-      ...read.measured[i],
-      changes,
-      ...(streams?.[i].length && { streams: streams[i] }),
-      ...(endingTimes && { ending: endingTimes }),
-    }))
-    const relaxed = testbed.settings.relaxes.map(({ gate }) => gate)
-    records = addBeside(records).map(record => ({
-      ...record,
-      ...judgeTrial(/** @type {import('../judge/gates/gate.js').Measured} */ (record), relaxed),
-    }))
+    const { isOver } = await startTrial(context, state, standing)
+    if (!isOver) await measureTrial(context, state)
   } catch (error) {
-    ending.abort()
+    stopping.abort()
     signal.throwIfAborted()
     if (error instanceof SiteLostError) throw error
     const { message, stack = '' } = /** @type {Error} */ (error)
     const reasons = error instanceof BenchError ? [message] : [message, stack]
-    const ended = error instanceof EndedError ? error.ended : await awaitEarlyExits(listProcesses(services))
-    records = records.map(record => ({ ...record, reasons, ended }))
+    const ended = error instanceof EndedError ? error.ended : await awaitEarlyExits(listProcesses(state.services))
+    state.records = state.records.map(record => ({ ...record, reasons, ended }))
   } finally {
-    ending.abort()
-    course.clock.enter('stopping')
-    // Wait for a successor that is being started, so that it is removed with the others.
-    await leaving?.catch(() => {})
-    const hasFailed = records.some(r => r.outcome === 'failed')
-    // If one arm failed to start, remove all.
-    const isWhole = services.length === trials.length
-    const removing = services.map((started, i) =>
-      isWhole ? standing.release({ arm: trials[i].arm, services: started, hasFailed }) : started.deployment.remove(),
-    )
-    await Promise.all([generator?.remove(), ...removing])
-    course.clock.lap('stop')
+    stopping.abort()
+    await stopTrial(context, state, standing)
   }
-  return { records, ...observed }
+  return { records: state.records, ...state.observed }
+}
+
+/**
+ * Starts the services of the trial, and adds to its records what their start alone has shown.
+ * @param {TrialContext} context
+ * @param {TrialState} state its services, observed and records are changed
+ * @param {StandingServices} standing
+ * @returns {Promise<{ isOver: boolean }>} isOver: no window follows
+ * @throws the error of the first start that failed, or if a part of a start failed
+ */
+async function startTrial(context, state, standing) {
+  const { services } = state
+  await deployTrials(context, { standing, services })
+  const [{ findings }] = services
+  state.observed = { ...state.observed, ...findings?.observed }
+  state.records = state.records.map((record, i) => ({
+    ...record,
+    ...findings?.record,
+    ...createAnswerFields(services[i]),
+  }))
+  await findings?.assertWhole()
+  return { isOver: findings?.isOver ?? false }
+}
+
+/**
+ * Runs the load and observes the window, and completes and judges the records.
+ * @param {TrialContext} context
+ * @param {TrialState} state its generator, ending, observed and records are changed
+ * @throws {BenchError} as `awaitWindow`, `observeWindow`, `collectWindow` and the work beside the load
+ */
+async function measureTrial(context, state) {
+  const { services } = state
+  const idle = await lookBeforeLoad(context, listProcesses(services))
+  context.clock.lap('look')
+  const startBesideWork = await prepareBesideWork(context, services)
+  state.generator = await startGenerator(context, services)
+  const { generator } = state
+  const { window, looks } = await awaitWindow(context, generator)
+  const processes = [...listProcesses(services), ...(generator?.processes ?? [])]
+  const { changing, streaming, ending } = startBesideWork(window)
+  state.ending = ending
+  const watched = await observeWindow(context, { processes, generator, window })
+  state.observed = { ...state.observed, samples: watched.samples, names: watched.names }
+  const before = [...idle, ...looks]
+  const { observation, measured } = await collectWindow(context, { processes, generator, window, before, watched })
+  state.observed = { ...state.observed, observation }
+  const changes = await changing
+  const streams = await streaming
+  const endingTimes = await ending
+  const records = state.records.map((record, i) => ({
+    ...record,
+    ...measured[i],
+    changes,
+    ...(streams?.[i].length && { streams: streams[i] }),
+    ...(endingTimes && { ending: endingTimes }),
+  }))
+  state.records = judgeRecords(records, context.testbed)
+}
+
+/**
+ * @typedef {object} BesideWork
+ * @property {Promise<Change[] | null>} changing
+ * @property {Promise<NonNullable<TrialRecord['streams']>[] | null>} streaming
+ * @property {TrialState['ending']} ending
+ */
+
+/**
+ * Loads the modules of the kit's work beside the load, so that loading them is not part of the window.
+ * @param {TrialContext} context
+ * @param {Started[]} services
+ * @returns {Promise<(window: Window) => BesideWork>} starts the work; its promises may be left unawaited
+ */
+async function prepareBesideWork(context, services) {
+  const [{ changeTo, ending: plannedEnding }] = services
+  const besideLoad = hasWorkBesideLoad(context.trials) ? await import('./beside-load.js') : null
+  const endSidecar = plannedEnding && (await import('./ending.js')).endSidecar
+  return window => {
+    const changing = besideLoad?.changeConfiguration(context, { changeTo, window }) ?? Promise.resolve(null)
+    const streaming = besideLoad?.measureStreams(context, { services, window }) ?? Promise.resolve(null)
+    const ending = endSidecar ? endSidecar(context, { ending: plannedEnding, window }) : null
+    // If the trial fails otherwise, nothing awaits these promises: an unhandled rejection would end the kit.
+    const works = /** @type {(Promise<unknown> | null)[]} */ ([changing, streaming, ending])
+    for (const work of works) work?.catch(() => {})
+    return { changing, streaming, ending }
+  }
+}
+
+/**
+ * Removes the generator, and gives the services back. If one arm failed to start, the services of all are removed.
+ * @param {TrialContext} context
+ * @param {TrialState} state
+ * @param {StandingServices} standing
+ * @throws an error of the target if processes cannot be removed
+ */
+async function stopTrial({ trials, clock }, { records, services, generator, ending }, standing) {
+  clock.enter('stopping')
+  // Wait for a successor that is being started, so that it is removed with the others.
+  await ending?.catch(() => {})
+  const hasFailed = records.some(({ outcome }) => outcome === 'failed')
+  const isWhole = services.length === trials.length
+  const removing = services.map((started, i) =>
+    isWhole ? standing.release({ arm: trials[i].arm, services: started, hasFailed }) : started.deployment.remove(),
+  )
+  await Promise.all([generator?.remove(), ...removing])
+  clock.lap('stop')
 }
 
 /**
  * Looks at processes before any load. If a load opens a connection for each request, it also measures their idle CPU, which
  * takes seconds.
- * @param {Course} course
+ * @param {TrialContext} context
  * @param {Handle[]} processes
- * @returns {Promise<import('../model/types.ts').Look[]>} by process; idleCpuCores: absent if it was not measured
+ * @returns {Promise<Look[]>} by process; idleCpuCores: as `lookWithIdleCpu`, absent if it was not measured
+ * @throws an error of the target; the signal's reason when it aborts
  */
 async function lookBeforeLoad({ testbed, trials, signal }, processes) {
   const look = () => testbed.site.target.look(processes)
   const loads = trials.map(({ arm }) => arm.load)
   if (loads.every(({ connections }) => connections === 'kept')) return look()
-  const { lookIdle } = await import('./idle.js')
-  return lookIdle(processes, { loads, look, wait: ms => sleep(ms, signal) })
+  const { lookWithIdleCpu } = await import('./idle.js')
+  return lookWithIdleCpu(processes, { loads, look, wait: ms => sleep(ms, signal) })
 }
 
 /**
- * Says whether the kit itself changes configurations, or reads answers in chunks, beside the load.
+ * Says whether the kit itself changes configurations, or times answers in chunks, beside the load.
  * @param {Trial[]} trials
- * @returns {boolean}
  */
 const hasWorkBesideLoad = trials =>
   trials.some(({ arm: { conditions, load } }) => conditions.changesPerMinute || hasChunks(load))
 
-/**
- * Lists the processes of services.
- * @param {Started[]} services
- * @returns {Handle[]}
- */
+/** @param {Started[]} services @returns {Handle[]} */
 const listProcesses = services => services.flatMap(({ deployment }) => deployment.processes)
 
 /**
- * Creates the record of a trial that has not run: its outcome is `failed` until the window fills it in.
- * @param {Course} course
- * @param {Trial} trial
- * @returns {TrialRecord} with outcome failed, to be filled in
- */
-function createBlankRecord({ testbed, clock }, trial) {
-  return {
-    schemaVersion: SCHEMA_VERSION,
-    trial,
-    target: testbed.site.target.name,
-    startedAt: new Date().toISOString(),
-    outcome: 'failed',
-    reasons: [],
-    window: null,
-    load: null,
-    processes: [],
-    host: null,
-    placement: testbed.layout.placementOf(trial.arm),
-    generatorCpus: countGeneratorCpus(testbed, trial.arm),
-    samples: null,
-    orchestratorCpuSeconds: null,
-    boundBy: null,
-    isSteady: null,
-    gates: [],
-    changes: null,
-    ended: [],
-    phasesSeconds: clock.seconds,
-  }
-}
-
-/**
  * Starts the services of each arm, or claims the standing ones.
- * @param {Course} course
+ * @param {TrialContext} context
  * @param {{ standing: StandingServices, services: Started[] }} options services: empty; it is filled in the order of the
  *   trials, also if a start fails, with those that started
- * @throws the error of the first start that failed
+ * @throws the error of the first start that failed, once all have settled; an error of `claim`
  */
 async function deployTrials({ testbed, trials, start, nextStart, folder, clock, signal }, { standing, services }) {
   clock.enter('starting')
@@ -227,38 +258,10 @@ async function deployTrials({ testbed, trials, start, nextStart, folder, clock, 
 }
 
 /**
- * Creates the field of the bytes of an answer, for a pipeline with a request of its own.
- * @param {Started} services
- * @returns {{ answerBytes?: number }} {}: the request is the kit's
- */
-function createAnswerFields({ entry }) {
-  return entry?.request ? { answerBytes: entry.request.bytes } : {}
-}
-
-/**
- * Adds to the records of interleaved arms which arms stood together, with how many connections.
- * @param {TrialRecord[]} records
- * @returns {TrialRecord[]} a single record stays as it is
- */
-function addBeside(records) {
-  if (records.length === 1) return records
-  const beside = records.map(record => {
-    const { arm } = record.trial
-    const { protocol, tls, services } = arm.conditions
-    return {
-      armId: arm.id,
-      // A gate compares connections of arms with the same name. Arms that differ in one of these may hold more or fewer.
-      name: `${renderArmName({ ...arm, repeatOf: null })} (${protocol}, ${tls}, ${services}, ${arm.load.idleConnections ?? 0})`,
-      connections: sumValues(listSidecars(record), p => p.connections ?? null),
-    }
-  })
-  return records.map(record => ({ ...record, beside }))
-}
-
-/**
  * Creates a clock of the phases of a trial. It sends an event as each phase begins, and records how long each lap took.
  * @param {Watcher['watch']} watch
- * @returns phase: returns the current phase; seconds: of each lap, by name; enter: begins a phase; lap: ends a lap
+ * @returns phase: gives the current phase; seconds: of each lap, by name; enter: begins a phase; lap: ends a lap, which began with
+ *   the end of the last one
  */
 function createClock(watch) {
   /** @type {Record<string, number>} */
@@ -267,16 +270,12 @@ function createClock(watch) {
   /** @type {Phase} */
   let currentPhase = 'starting'
   return {
-    /** Returns the current phase. */
     phase: () => currentPhase,
-    /** Seconds by lap. */
     seconds,
-    /** Begins a phase, and sends its event. */
     enter(/** @type {Phase} */ phase) {
       currentPhase = phase
       watch?.({ kind: 'phase', phase, atMs: Date.now() })
     },
-    /** Ends a lap, which began with the end of the last one. */
     lap(/** @type {string} */ name) {
       const atMs = performance.now()
       seconds[name] = (atMs - lapStart) / 1000

@@ -4,27 +4,29 @@ import { hashText } from '../lib/hash.js'
 import { waitUntilEpoch } from '../lib/wait.js'
 import { SCHEMA_VERSION } from '../model/versions.js'
 import { assertAllRun, assertStillRun, hasEndedAsPlanned } from './alive.js'
-import { finishLoad, followLoad } from './generator.js'
+import { awaitLoadResults, reportLoadProgress } from './generator.js'
 
 /**
  * The window of a trial: its observation, and its numbers.
- * @import { Arm, Deployment, Edge, Handle, Look, Observation, ObservationRecord, Sample, Window } from '../model/types.ts'
- * @import { Course } from './trial.js'
+ * @import { Arm, Deployment, Edge, Handle, Look, Observation, ObservationRecord, ProcessSpec, Sample } from '../model/types.ts'
+ * @import { Window } from '../model/types.ts'
+ * @import { TrialContext } from './trial.js'
  * @typedef {Observation & { names: string[] }} ObservedWindow names: of the processes, in the order of the readings
  */
 
 /**
  * Observes the processes through the warm-up and the window, and at its edges. If one exits early, the observation ends with
  * what was read so far.
- * @param {Course} course
+ * @param {TrialContext} context
  * @param {{ processes: Handle[], generator: Deployment | null, window: Window }} options
  * @returns {Promise<ObservedWindow>} start, end, after: null if the edge was not reached
- * @throws the signal's reason when it aborts
+ * @throws the signal's reason when it aborts; an error of the target
  */
-export async function observeWindow(course, { processes, generator, window }) {
-  const { testbed, clock, watch, signal } = course
-  const dying = new AbortController()
-  for (const p of processes) p.exited.then(exitCause => hasEndedAsPlanned(p, exitCause) || dying.abort())
+export async function observeWindow(context, { processes, generator, window }) {
+  const { testbed, clock, watch, signal } = context
+  const exiting = new AbortController()
+  for (const process of processes)
+    process.exited.then(exitCause => hasEndedAsPlanned(process, exitCause) || exiting.abort())
   waitUntilEpoch(window.startMs, signal).then(
     () => {
       clock.lap('warmup')
@@ -38,83 +40,51 @@ export async function observeWindow(course, { processes, generator, window }) {
     sampleCount++
     watch?.({ kind: 'sampled', specs, sample, windowStartMs: window.startMs })
   }
-  const stopCounting = followLoad(course, generator)
+  const stopReporting = reportLoadProgress(context, generator)
   const observed = await testbed.site.target
-    .observe(processes, { window, signal: AbortSignal.any([signal, dying.signal]), onSample })
-    .finally(stopCounting)
+    .observe(processes, { window, signal: AbortSignal.any([signal, exiting.signal]), onSample })
+    .finally(stopReporting)
   // On a cluster, `observe` returns the samples of pods all at once and calls onSample for none.
   if (sampleCount === 0) observed.samples.forEach(onSample)
   signal.throwIfAborted()
-  return {
-    ...observed,
-    names: processes.map(({ spec }) => [spec.armId, spec.service, spec.role].filter(Boolean).join('-')),
-  }
+  const names = specs.map(({ armId, service, role }) => [armId, service, role].filter(Boolean).join('-'))
+  return { ...observed, names }
 }
+
+/**
+ * @typedef {object} CollectOptions
+ * @property {Handle[]} processes
+ * @property {Deployment | null} generator
+ * @property {Window} window
+ * @property {Look[]} before looks before the load
+ * @property {ObservedWindow} watched the result of `observeWindow`
+ */
 
 /**
  * Waits for the end of the load, reads its results and the sidecars' overflows, and computes the numbers of each trial's
  * window.
- * @param {Course} course
- * @param {{ processes: Handle[], generator: Deployment | null, window: Window, before: Look[], watched: ObservedWindow }}
- *   options before: looks before the load; watched: what `observeWindow` returned
+ * @param {TrialContext} context
+ * @param {CollectOptions} options
  * @returns observation: for the raw files; measured: load and numbers of the window, by the place of the trial; its `load` is
  *   null if there was none
- * @throws {BenchError} if a process died, or the window was not read to its end
+ * @throws {BenchError} if a process died, the window was not read to its end, a counter cannot be read, or the load failed; the
+ *   signal's reason when it aborts
  */
-export async function readWindow(course, { processes, generator, window, before, watched }) {
-  const { clock, trials } = course
-  const { site } = course.testbed
+export async function collectWindow(context, { processes, generator, window, before, watched }) {
+  const { clock, trials } = context
+  const running = processes.filter(process => !hasEndedAsPlanned(process, process.ending()))
+  await assertAllRun(running, clock.phase())
   const { start, end, after, samples } = watched
-  await assertAllRun(
-    processes.filter(p => !hasEndedAsPlanned(p, p.ending())),
-    clock.phase(),
-  )
   if (start === null || end === null || after === null) throw new BenchError('the window was not read to its end')
   await assertCpuRead(processes, start, clock.phase())
   await assertCpuRead(processes, end, clock.phase())
   clock.lap('window')
   clock.enter('tail')
-  const overflows = await readOverflows(course, processes)
-  const loads = generator && (await finishLoad(course, { generator, window }))
+  const overflows = await readOverflows(context, processes)
+  const loads = generator && (await awaitLoadResults(context, { generator, window }))
   clock.lap('tail')
-  const withoutSample = (/** @type {Edge} */ { sample, ...edge }) => edge
-  /** @type {ObservationRecord} */
-  const observation = {
-    window,
-    before,
-    after,
-    overflows,
-    schemaVersion: SCHEMA_VERSION,
-    processes: processes.map(({ spec }, i) => ({
-      name: watched.names[i],
-      service: spec.service,
-      copyOf: spec.copyOf ?? null,
-      ...(spec.batchOf === undefined ? {} : { batchOf: spec.batchOf }),
-      role: spec.role,
-      command: [spec.program, ...spec.argv],
-      cpuLimitCores: spec.cpuLimitCores,
-      askedWorkers: spec.workers,
-      ...(spec.armId === undefined ? {} : { armId: spec.armId }),
-      ...(spec.passages === undefined ? {} : { passages: spec.passages }),
-      ...(spec.pods && {
-        pods: spec.pods.map(({ service, copyOf = null, passages = 0 }) => ({ service, copyOf, passages })),
-      }),
-      // The files of the sidecars of a batch are in raw/: the record has one of them.
-      files: spec.files
-        .slice(0, spec.batchOf === undefined ? undefined : 1)
-        .map(({ name, content, encoding }) => ({ name, sha256: hashText(Buffer.from(content, encoding)) })),
-    })),
-    start: withoutSample(start),
-    end: withoutSample(end),
-    ...(watched.received ? { received: watched.received } : {}),
-    ...(watched.closedConnections ? { closedConnections: watched.closedConnections } : {}),
-    ...(watched.receivedByPod?.some(Boolean) ? { receivedByPod: watched.receivedByPod } : {}),
-    onHost: watched.onHost ?? null,
-    ...(watched.loadHost ? { loadHost: watched.loadHost } : {}),
-    cpus: site.cpus,
-    sampleSource: site.sampleSource,
-    clockOffsetMs: watched.clockOffsetMs,
-  }
+  const edges = { start, end, after }
+  const observation = createObservation(context.testbed, { processes, window, before, watched, edges, overflows })
   const measured = trials.map(({ arm }, i) => {
     const numbers = computeWindow({ observation, samples, armId: arm.id })
     if (numbers === null) throw new BenchError('no sample was taken at an edge of the window')
@@ -124,11 +94,68 @@ export async function readWindow(course, { processes, generator, window, before,
 }
 
 /**
+ * Creates the document of an observation that reached the end of its window.
+ * @param {TrialContext['testbed']} testbed
+ * @param {Omit<CollectOptions, 'generator'> & { edges: { start: Edge, end: Edge, after: Look[] }, overflows: (number | null)[] }}
+ *   options overflows: by process
+ * @returns {ObservationRecord}
+ */
+function createObservation({ site }, { processes, window, before, watched, edges, overflows }) {
+  const { received, closedConnections, receivedByPod, onHost = null, loadHost, clockOffsetMs, names } = watched
+  const omitSample = (/** @type {Edge} */ { sample, ...edge }) => edge
+  return {
+    window,
+    before,
+    after: edges.after,
+    overflows,
+    schemaVersion: SCHEMA_VERSION,
+    processes: processes.map(({ spec }, i) => createObservedProcess(spec, names[i])),
+    start: omitSample(edges.start),
+    end: omitSample(edges.end),
+    ...(received ? { received } : {}),
+    ...(closedConnections ? { closedConnections } : {}),
+    ...(receivedByPod?.some(Boolean) ? { receivedByPod } : {}),
+    onHost,
+    ...(loadHost ? { loadHost } : {}),
+    cpus: site.cpus,
+    sampleSource: site.sampleSource,
+    clockOffsetMs,
+  }
+}
+
+/**
+ * Creates the entry of a process in an observation.
+ * @param {ProcessSpec} spec
+ * @param {string} name
+ * @returns {ObservationRecord['processes'][number]}
+ */
+function createObservedProcess(spec, name) {
+  // The files of the sidecars of a batch are in raw/: the record has one of them.
+  const files = spec.batchOf === undefined ? spec.files : spec.files.slice(0, 1)
+  return {
+    name,
+    service: spec.service,
+    copyOf: spec.copyOf ?? null,
+    ...(spec.batchOf === undefined ? {} : { batchOf: spec.batchOf }),
+    role: spec.role,
+    command: [spec.program, ...spec.argv],
+    cpuLimitCores: spec.cpuLimitCores,
+    askedWorkers: spec.workers,
+    ...(spec.armId === undefined ? {} : { armId: spec.armId }),
+    ...(spec.passages === undefined ? {} : { passages: spec.passages }),
+    ...(spec.pods && {
+      pods: spec.pods.map(({ service, copyOf = null, passages = 0 }) => ({ service, copyOf, passages })),
+    }),
+    files: files.map(file => ({ name: file.name, sha256: hashText(Buffer.from(file.content, file.encoding)) })),
+  }
+}
+
+/**
  * Asserts that an edge has the CPU time of each process.
  * @param {Handle[]} processes
  * @param {Edge} edge
  * @param {import('./events.js').Phase} phase
- * @throws {BenchError} if one is missing; with the message of its exit if the process has exited
+ * @throws {BenchError} if one is missing; as `assertStillRun` if a process has exited
  */
 async function assertCpuRead(processes, { sample: { readings, edge } }, phase) {
   const missing = processes.find((_, i) => !Number.isFinite(readings[i].cpuSeconds))
@@ -139,12 +166,12 @@ async function assertCpuRead(processes, { sample: { readings, edge } }, phase) {
 }
 
 /**
- * Reads how often each sidecar reached a limit of its own, as `parseOverflows` of its plane counts.
- * @param {Course} course
+ * Reads the overflows of each sidecar, which `parseOverflows` of its plane counts: the times that it reached a limit of its own.
+ * @param {TrialContext} context
  * @param {Handle[]} processes
  * @returns {Promise<(number | null)[]>} by process; null: it is no sidecar, ends in the window, or has no administration port or
  *   no such counter
- * @throws {BenchError} if a counter cannot be read
+ * @throws {BenchError} if a counter cannot be read, or the sidecar has exited
  */
 function readOverflows({ testbed, trials, clock }, processes) {
   return Promise.all(
@@ -165,7 +192,7 @@ function readOverflows({ testbed, trials, clock }, processes) {
 
 /**
  * Finds the arm of a process: only those of several arms at a time name theirs.
- * @param {Course['trials']} trials
+ * @param {TrialContext['trials']} trials
  * @param {Handle['spec']} spec
  * @returns {Arm}
  * @throws {Error} if no trial has the arm

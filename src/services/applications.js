@@ -1,9 +1,17 @@
 import { createPipyArgv } from '../dataplanes/pipy/argv.js'
+import { locateCertificates, locateCredentials } from '../lib/certificate-files.js'
+import { isRedirected } from '../model/arms.js'
+import { hasUpstreamTls } from '../model/pipeline-traffic.js'
 import { createProcess } from '../model/processes.js'
-import { parseChunks, readServiceTime } from '../model/requests.js'
-import { renderEndpoint } from '../model/sidecar-contract.js'
+import { hasChunks, parseChunks, readServiceTime } from '../model/requests.js'
+import { PORTS, renderEndpoint } from '../model/sidecar-contract.js'
+import { findPipeline } from './sidecar-options.js'
+import { locateNextHop } from './topology.js'
 
-/** @import { Endpoint, ProcessSpec, RequestKind, Tool } from '../model/types.ts' */
+/**
+ * @import { Arm, Endpoint, ProcessSpec, RequestKind, Service, Tool } from '../model/types.ts'
+ * @import { ArmServices } from './specs.js'
+ */
 
 /**
  * @typedef {object} ApplicationOptions
@@ -21,7 +29,62 @@ import { renderEndpoint } from '../model/sidecar-contract.js'
  */
 
 /**
- * Creates the application of a service, as a process of one worker.
+ * Creates the application of a service in an arm.
+ * @param {Service} service that has an application
+ * @param {ArmServices} services
+ * @returns {ProcessSpec}
+ */
+export function createServiceApplication(service, { arm, places, programs, folders, locate }) {
+  const { hasSidecars, conditions } = arm
+  const pipeline = findPipeline(programs, arm)
+  const hasTls = pipeline !== undefined && hasUpstreamTls(pipeline)
+  const certificates = locate(locateCertificates(folders.certificates, conditions.tls))
+  const address = places[service.name][hasSidecars ? 'inside' : 'listen']
+  // Scripts with fixed upstream ports call 127.0.0.1: the application listens there, in the same network namespace.
+  const [listen = { address, port: PORTS.application }, ...others] =
+    pipeline?.document.upstream?.ports?.map(port => ({ address: '127.0.0.1', port })) ?? []
+  const hops = { places, hasSidecars, isRedirected: isRedirected(conditions) }
+  return createApplication({
+    service: service.name,
+    kind: chooseScript(service, { arm, hasTls }),
+    requests: arm.load.requests,
+    listen,
+    others,
+    // The application has the certificate of its service, as its sidecar has. Copies of a service have one identity.
+    ...(hasTls && { credentials: locateCredentials(service.copyOf ?? service.name, certificates) }),
+    next: service.application === 'forward' ? locateNextHop(service, hops) : null,
+    runtime: isServedByNode(arm) ? programs.tools.node : programs.appRuntime,
+    scripts: locate(folders.echo),
+    folder: locate(folders.process),
+  })
+}
+
+/**
+ * Chooses the script of `echo/` that a service's application runs.
+ * @param {Service} service that has an application
+ * @param {{ arm: Arm, hasTls: boolean }} options hasTls: its sidecar calls it over TLS
+ * @returns {ApplicationOptions['kind']}
+ */
+function chooseScript({ application }, { arm, hasTls }) {
+  const kind = /** @type {NonNullable<Service['application']>} */ (application)
+  // The last application echoes a POST, or gives the answers that the kinds of requests name.
+  const echoOrAnswer = kind === 'echo' && arm.load.requests ? 'answer' : kind
+  if (arm.conditions.protocol === 'grpc') return `grpc-${echoOrAnswer}`
+  return hasTls ? 'tls-echo' : echoOrAnswer
+}
+
+/**
+ * Says whether Node serves an arm's applications: Pipy cannot write an answer in chunks, and crashes if a gRPC call
+ * is cancelled.
+ * @param {Pick<Arm, 'load' | 'conditions'>} arm
+ * @returns {boolean}
+ */
+export function isServedByNode({ load, conditions }) {
+  return conditions.protocol === 'grpc' || hasChunks(load)
+}
+
+/**
+ * Creates an application as a process of one worker.
  * @param {ApplicationOptions} options
  * @returns {ProcessSpec}
  */
@@ -42,7 +105,7 @@ export function createApplication({
     ...(next ? [renderEndpoint(next), next.host] : []),
     ...(credentials ? [credentials.certificatePath, credentials.keyPath] : []),
     ...(kind === 'named' ? [service] : []),
-    ...(kind.endsWith('answer') ? [JSON.stringify(requests.map(renderKind))] : []),
+    ...(kind.endsWith('answer') ? [JSON.stringify(requests.map(renderRequestKind))] : []),
   ]
   const argv =
     runtime.name === 'pipy'
@@ -62,11 +125,12 @@ export function createApplication({
 }
 
 /**
- * Converts a kind of request to the form that the scripts of `echo/` read. Members at their default are absent.
+ * Renders a kind of request in the form that the scripts of `echo/` read.
  * @param {RequestKind} kind
- * @returns {object} waitMs: the mean service time; requestBytes, responseBytes: of the bodies
+ * @returns {object} requestBytes, responseBytes: of the bodies; waitMs: the mean service time, absent: none; isExponential, chunks: absent:
+ *   a fixed service time, an answer in one piece
  */
-function renderKind({ method, path, requestBytes, responseBytes, chunks, ...kind }) {
+function renderRequestKind({ method, path, requestBytes, responseBytes, chunks, ...kind }) {
   const { meanMs, isExponential } = readServiceTime(kind)
   return {
     method,

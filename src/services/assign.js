@@ -2,7 +2,7 @@ import { hashTo64Bits } from '../lib/hash.js'
 import { createRandom } from '../lib/random.js'
 
 /**
- * Algorithms that assign items to shards 0 to n - 1. Each starts from nothing: it does not know where an item was
+ * Algorithms that assign items to shards 0 to n - 1. Each starts from nothing: it does not know the shard that an item had
  * before. Legacy hash, round-robin and bounded loads give the assignments of Argo CD 3.5; greedy minimum and weighted
  * ring hash are made by their description (Lee, Crenshaw and Dhamija, Argo CD Benchmarking, part 2, CNOE 2023). Pure.
  * @import { BalanceTrial } from '../model/types.ts'
@@ -11,7 +11,7 @@ import { createRandom } from '../lib/random.js'
 const FNV_OFFSET = 0x811c9dc5
 const FNV_PRIME = 0x01000193
 // The load that a shard may have, as a multiple of the mean, as in Argo CD.
-const BOUND = 1.25
+const LOAD_BOUND = 1.25
 
 /** @typedef {(items: Item[], shards: number) => number[]} Assign items: sorted by id; returns the shard of each, in the same order */
 
@@ -32,8 +32,8 @@ const ASSIGN = {
  */
 export function assignItems(algorithm, { items, shards }) {
   const sorted = items.toSorted((a, b) => (a.id < b.id ? -1 : 1))
-  const assigned = ASSIGN[algorithm](sorted, shards)
-  return new Map(sorted.map(({ id }, i) => [id, assigned[i]]))
+  const shardOfEach = ASSIGN[algorithm](sorted, shards)
+  return new Map(sorted.map(({ id }, i) => [id, shardOfEach[i]]))
 }
 
 /**
@@ -62,17 +62,17 @@ function assignToLeast(items, shards) {
 
 /**
  * Assigns items by a ring on which each shard is weighted by its load so far: the least loaded keeps all of its
- * points, the most loaded none, the others a share in between. The source gives the least loaded shard the highest
- * weight, and no formula: this one is the kit's.
+ * points, the most loaded none, the others a share in between; at equal loads all keep theirs. The source gives the
+ * least loaded shard the highest weight, and no formula: this one is the kit's.
  * @type {Assign}
  */
 function assignByWeight(items, shards) {
   const loads = Array(shards).fill(0)
   return items.map(({ id, size }) => {
     const [least, most] = [Math.min(...loads), Math.max(...loads)]
-    const points = loads.map(load => (POINTS_OF_SHARD * (most - load)) / (most - least || 1))
-    const isAccepting = (/** @type {Point} */ { shard, index }) => most === least || index < points[shard]
-    const shard = findShard(id, { shards, accepts: isAccepting })
+    const keptPoints = loads.map(load => (POINTS_OF_SHARD * (most - load)) / (most - least || 1))
+    const isKept = (/** @type {Point} */ point) => most === least || point.index < keptPoints[point.shard]
+    const shard = chooseShard(id, { shards, accepts: isKept })
     loads[shard] += size
     return shard
   })
@@ -88,8 +88,9 @@ function assignWithinBound(items, shards) {
   const loads = Array(shards).fill(0)
   let total = 0
   return items.map(({ id, size }) => {
-    const bound = Math.ceil(BOUND * Math.max(1, Math.floor((total + 1) / shards)))
-    const shard = findShard(id, { shards, accepts: point => loads[point.shard] < bound })
+    const meanLoad = Math.max(1, Math.floor((total + 1) / shards))
+    const bound = Math.ceil(LOAD_BOUND * meanLoad)
+    const shard = chooseShard(id, { shards, accepts: point => loads[point.shard] < bound })
     loads[shard] += size
     total += size
     return shard
@@ -101,11 +102,11 @@ const POINTS_OF_SHARD = 1000
 
 /** @typedef {{ hash: bigint, shard: number, index: number }} Point index: among the points of its shard */
 
-/** Cache of rings by the number of shards: creating one takes longer than using it. @type {Map<number, Point[]>} */
+/** The cache of rings by the number of shards: creating one takes longer than using it. @type {Map<number, Point[]>} */
 const rings = new Map()
 
 /**
- * Finds the shard of the first accepted point after the hash of an id. The ring is closed: the first point follows
+ * Chooses the shard of the first accepted point after the hash of an id. The ring is closed: the first point follows
  * the last.
  * @param {string} id
  * @param {{ shards: number, accepts: (point: Point) => boolean }} options shards: their number; accepts: says whether
@@ -113,8 +114,8 @@ const rings = new Map()
  * @returns {number} the shard
  * @throws {RangeError} if no point is accepted
  */
-export function findShard(id, { shards, accepts }) {
-  const ring = rings.get(shards) ?? createRing(shards)
+export function chooseShard(id, { shards, accepts }) {
+  const ring = findOrCreateRing(shards)
   const start = findNextPoint(ring, hashTo64Bits(id))
   for (let step = 0; step < ring.length; step++) {
     const point = ring[(start + step) % ring.length]
@@ -123,10 +124,18 @@ export function findShard(id, { shards, accepts }) {
   throw new RangeError(`no point of ${shards} shards is accepted for the item ${id}`)
 }
 
+/** @param {number} shards their number */
+function findOrCreateRing(shards) {
+  const cached = rings.get(shards)
+  if (cached) return cached
+  const ring = createRing(shards)
+  rings.set(shards, ring)
+  return ring
+}
+
 /**
- * Creates a ring and adds it to the cache. A point's name is the shard's followed by its index, as in Argo CD: from
- * 12 shards on, two points may have one name (shard 1, index 15, and shard 11, index 5), and the higher shard gets
- * the point.
+ * Creates a ring. A point's name is the shard's followed by its index, as in Argo CD: from 12 shards on, two points may
+ * have one name (shard 1, index 15, and shard 11, index 5), and the higher shard gets the point.
  * @param {number} shards their number
  * @returns {Point[]} sorted by hash
  */
@@ -139,9 +148,7 @@ function createRing(shards) {
       points.set(hash, { hash, shard, index })
     }
   }
-  const ring = [...points.values()].sort((a, b) => (a.hash < b.hash ? -1 : 1))
-  rings.set(shards, ring)
-  return ring
+  return [...points.values()].sort((a, b) => (a.hash < b.hash ? -1 : 1))
 }
 
 /**

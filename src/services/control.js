@@ -1,22 +1,25 @@
 import { locateCredentials, renderNextCertificateName } from '../lib/certificate-files.js'
 import { BenchError } from '../lib/errors.js'
 import { GENERATOR, PORTS } from '../model/sidecar-contract.js'
-import { locateCertificateFiles } from './topology.js'
-
-/** Control planes of an arm, and the sidecars that they configure: one under load, or many. Pure. */
-/** @import { Arm, Control, ControlOptions, DataPlane, Endpoint, ProcessSpec, Programs, ReloadAction, SidecarOptions, Tool, ToolSpec } from '../model/types.ts' */
-/** @import { ArmServices } from './specs.js' */
-
-/** The service name of an arm's one control plane. */
-export const CONTROL = 'mesh'
-
-/** @typedef {{ control: Control, controlTool: Tool }} Chosen a control plane, and its program */
+import { locateCertificateFiles } from './sidecar-model.js'
 
 /**
- * A sidecar, and how each version of its configuration comes to it. Each version has a route to a host of its own, in place of
- * that of the version before, so that an answer for the host proves the version. In a rotation the certificate proves it.
+ * Control planes of an arm, and the sidecars that they configure: one under load, or many. Pure.
+ * @import { Arm, Control, ControlOptions, DataPlane, Endpoint, ProcessSpec, Programs } from '../model/types.ts'
+ * @import { ReloadAction, SidecarOptions, Tool, ToolSpec } from '../model/types.ts'
+ * @import { ArmServices } from './specs.js'
+ */
+
+/** The service name of an arm's control plane, if it has one. */
+export const CONTROL = 'mesh'
+
+/** @typedef {{ control: Control, controlTool: Tool }} ChosenControl a control plane, and its program */
+
+/**
+ * A sidecar whose configuration is changed in versions. Each version has a route to a host of its own, in place of that of the version
+ * before, so that an answer for the host proves the version. In a rotation the certificate proves it.
  * @typedef {object} Member
- * @property {string} name
+ * @property {string} name of its service
  * @property {ProcessSpec} spec
  * @property {ReloadAction[]} enrolment actions that give the control plane its first configuration, before it starts
  * @property {{ endpoint: Endpoint, host: string }} first its listener, and the host to ask for the first configuration
@@ -35,20 +38,20 @@ export const CONTROL = 'mesh'
  */
 
 /**
- * Finds the control plane that an arm names; if it names none, or one that the plane lacks, the plane's first one.
+ * Finds the control plane of an arm.
  * @param {Pick<DataPlane, 'controls'>} plane
  * @param {Pick<Arm, 'control'>} arm
- * @returns {Control | undefined} undefined: the plane has no control plane
+ * @returns {Control | undefined} the plane's first if the arm names none, or one that the plane lacks; undefined: the plane has none
  */
 export function findControl({ controls = [] }, arm) {
   return controls.find(({ name }) => name === arm.control) ?? controls[0]
 }
 
 /**
- * Chooses an arm's control plane, with its own program or that of the plane. The plane must have one.
+ * Chooses an arm's control plane, with its own program or that of the plane.
  * @param {Pick<Programs, 'planes' | 'tools'>} programs
- * @param {Arm} arm
- * @returns {Chosen}
+ * @param {Arm} arm of a plane that has a control plane
+ * @returns {ChosenControl}
  */
 export function chooseControl({ planes, tools }, arm) {
   const plane = planes[arm.plane]
@@ -60,17 +63,17 @@ export function chooseControl({ planes, tools }, arm) {
 /**
  * Creates the options of sidecars that a control plane configures: its address as they reach it, its program, and the
  * scripts that it hands out.
- * @param {Pick<ArmServices, 'places' | 'scriptFiles'> & Pick<Chosen, 'controlTool'>} services
+ * @param {Pick<ArmServices, 'places' | 'scriptFiles'> & Pick<ChosenControl, 'controlTool'>} services
  * @param {string} [name] of one control plane among several
  * @returns {Omit<ControlOptions, 'folder'>} without `folder`, which differs from sidecar to sidecar
  */
-export function locateControl({ places, scriptFiles, controlTool }, name = CONTROL) {
+export function createControlOptions({ places, scriptFiles, controlTool }, name = CONTROL) {
   return { control: { address: places[name].reach, port: PORTS.control }, controlTool, scriptFiles }
 }
 
 /**
- * Creates the control plane of an arm, with the CPU and memory limits of its conditions.
- * @param {Omit<ArmServices, 'topology'> & Chosen} services
+ * Creates the process of an arm's control plane, with the CPU and memory limits of its conditions, and the actions that set it up.
+ * @param {Omit<ArmServices, 'topology'> & ChosenControl} services
  * @param {string} [name] of one control plane among several
  * @returns {{ control: ProcessSpec | null, setUp: ReloadAction[] }} control: null: no process has to run; setUp:
  *   actions once it runs
@@ -78,18 +81,13 @@ export function locateControl({ places, scriptFiles, controlTool }, name = CONTR
 export function createControlPlane({ control, ...services }, name = CONTROL) {
   const { arm, folders, locate, places } = services
   const { controlCpuLimitCores, controlMemoryBytes } = arm.conditions
-  const located = { ...locateControl(services, name), folder: locate(`${folders.process}/${name}`) }
-  const process = control.createProcess?.({ ...located, control: { ...located.control, address: places[name].listen } })
+  const options = { ...createControlOptions(services, name), folder: locate(`${folders.process}/${name}`) }
+  const listen = { ...options.control, address: places[name].listen }
+  const process = control.createProcess?.({ ...options, control: listen })
+  const limits = { cpuLimitCores: controlCpuLimitCores ?? null, memoryLimitBytes: controlMemoryBytes ?? null }
   return {
-    control: process
-      ? {
-          ...process,
-          service: name,
-          cpuLimitCores: controlCpuLimitCores ?? null,
-          memoryLimitBytes: controlMemoryBytes ?? null,
-        }
-      : null,
-    setUp: control.setUp(located),
+    control: process ? { ...process, service: name, ...limits } : null,
+    setUp: control.setUp(options),
   }
 }
 
@@ -99,20 +97,20 @@ export function createControlPlane({ control, ...services }, name = CONTROL) {
  * @param {SidecarOptions & ControlOptions} options
  * @param {number} [firstVersion] with which it starts
  * @returns {Member}
- * @throws {BenchError} for a sidecar without outbound connections
+ * @throws {BenchError} if the sidecar has no outbound connections, and so no routes to change
  */
 export function createMember(control, options, firstVersion = 0) {
   const { service: name, outbound } = options.model
   if (outbound === null) throw new BenchError(`${name} calls nobody: it has no routes to change`)
   const { address, port, routes } = outbound
   const renderVersionHost = (/** @type {number} */ version) => `version-${version}.test`
-  const withRouteTo = (/** @type {string} */ host) => {
+  const addRouteTo = (/** @type {string} */ host) => {
     const model = { ...options.model, outbound: { ...outbound, routes: [...routes, { ...routes[0], host }] } }
     return { ...options, model }
   }
   const endpoint = { address, port }
   const first = { endpoint, host: renderVersionHost(firstVersion) }
-  const initial = withRouteTo(first.host)
+  const initial = addRouteTo(first.host)
   return {
     name,
     spec: control.createSidecar(initial),
@@ -120,7 +118,7 @@ export function createMember(control, options, firstVersion = 0) {
     first,
     changeTo(version) {
       const host = renderVersionHost(version)
-      const changed = withRouteTo(host)
+      const changed = addRouteTo(host)
       return { endpoint, host, stage: control.stage(changed), commit: control.commit(changed, version) }
     },
   }
@@ -132,7 +130,7 @@ export function createMember(control, options, firstVersion = 0) {
  * @param {SidecarOptions & ControlOptions} options
  * @param {string} certificates the folder of certificates
  * @returns {Member}
- * @throws {BenchError} for a sidecar without inbound connections, which shows its certificate to no client
+ * @throws {BenchError} if the sidecar has no inbound connections, and so shows its certificate to no client
  */
 export function createRotatedMember(control, { model, ...options }, certificates) {
   const { service: name, inbound } = model
@@ -145,7 +143,8 @@ export function createRotatedMember(control, { model, ...options }, certificates
     enrolment: control.enrol(rotated),
     first: { endpoint, host: name },
     changeTo(version) {
-      const trust = locateCertificateFiles(certificates, version % 2 === 1 ? renderNextCertificateName(name) : name)
+      const certificate = version % 2 === 1 ? renderNextCertificateName(name) : name
+      const trust = locateCertificateFiles(certificates, certificate)
       const changed = { ...rotated, model: { ...model, trust } }
       return {
         endpoint,
@@ -168,10 +167,7 @@ export function createRotatedMember(control, { model, ...options }, certificates
  */
 /** A sidecar of a rollout. @typedef {Omit<Member, 'spec'> & RolloutPart} RolloutMember */
 
-/**
- * Sidecars that are started together, as one process.
- * @typedef {{ spec: ProcessSpec, members: RolloutMember[] }} Batch
- */
+/** Sidecars that are started together, as one process. @typedef {{ spec: ProcessSpec, members: RolloutMember[] }} Batch */
 
 /** The most sidecars in a batch. */
 export const BATCH_SIDECARS = 40
@@ -181,25 +177,25 @@ export const BATCH_SIDECARS = 40
  * arguments. They share the cgroup and the log of the batch.
  * @param {{ name: string, folder: string, specs: ProcessSpec[] }} batch folder: the parent of the sidecars' folders
  * @returns {ProcessSpec}
- * @throws {Error} if their command lines differ in the program or the number of arguments, which xargs cannot start
+ * @throws {Error} if their programs, or the numbers of their arguments, differ: xargs cannot start these
  */
 export function createBatch({ name, folder, specs }) {
   const [{ program, argv, ...first }] = specs
   if (specs.some(spec => spec.program !== program || spec.argv.length !== argv.length))
     throw new Error(`the sidecars of ${name} are not started alike: ${program} with ${argv.length} arguments`)
-  const list = `${name}.args`
+  const argumentFile = `${name}.args`
+  const renderArguments = (/** @type {ProcessSpec} */ spec) => spec.argv.map(argument => `${argument}\0`).join('')
+  const renderSubfolder = (/** @type {ProcessSpec} */ spec) => spec.folder.slice(folder.length + 1)
   return {
     ...first,
     service: name,
     batchOf: specs.length,
     program: 'xargs',
-    argv: ['-0', '-a', `${folder}/${list}`, '-n', `${argv.length}`, '-P', `${specs.length}`, program],
+    argv: ['-0', '-a', `${folder}/${argumentFile}`, '-n', `${argv.length}`, '-P', `${specs.length}`, program],
     folder,
     files: [
-      { name: list, content: specs.map(spec => spec.argv.map(arg => `${arg}\0`).join('')).join('') },
-      ...specs.flatMap(spec =>
-        spec.files.map(file => ({ ...file, name: `${spec.folder.slice(folder.length + 1)}/${file.name}` })),
-      ),
+      { name: argumentFile, content: specs.map(renderArguments).join('') },
+      ...specs.flatMap(spec => spec.files.map(file => ({ ...file, name: `${renderSubfolder(spec)}/${file.name}` }))),
     ],
     credentials: [...new Set(specs.flatMap(spec => spec.credentials))],
     listens: specs.flatMap(spec => spec.listens),

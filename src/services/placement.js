@@ -1,6 +1,5 @@
 import { createArmTopology } from './topology.js'
 
-/** The CPUs that generator, applications and sidecars get for themselves. Pure. */
 /** @import { Arm, Placement, Topology } from '../model/types.ts' */
 
 /**
@@ -12,7 +11,7 @@ import { createArmTopology } from './topology.js'
  * @param {number[][]} options.cores the CPUs of each physical core
  * @param {boolean} [options.isLoadElsewhere] the generator needs no CPU
  * @returns {(arm: Arm) => Placement | null} null: all processes share all CPUs: there are too few, some arm with
- *   sidecars has no CPU limit, or an interleaved load is not placed apart
+ *   sidecars has no CPU limit, or an interleaved load is not placed apart, or needs no CPU
  */
 export function createPlacementRule({ arms, topologies, cores, isLoadElsewhere = false }) {
   const hasUnlimited = arms.some(arm => arm.cpuLimitCores === null && arm.hasSidecars && !arm.load.isInterleaved)
@@ -25,7 +24,7 @@ export function createPlacementRule({ arms, topologies, cores, isLoadElsewhere =
     return placeRoles({
       cores,
       sidecarCpus: Math.ceil(services.length * (arm.cpuLimitCores ?? largestLimitCores)),
-      applications: services.filter(s => s.application !== null).length,
+      applications: services.filter(({ application }) => application !== null).length,
       isLoadElsewhere,
     })
   }
@@ -59,6 +58,7 @@ export function placeRoles({ cores, sidecarCpus, applications, isLoadElsewhere =
   const sidecars = cpus.slice(0, sidecarCpus)
   if (isLoadElsewhere)
     return cpus.length > sidecarCpus ? { sidecar: sidecars, application: cpus.slice(sidecarCpus), generator: [] } : null
+  // The applications and the generator need one each.
   const spare = cpus.length - (sidecarCpus + 2)
   if (spare < 0) return null
   // Spare CPUs go in turn to the generator and the applications, until each of these has a CPU.

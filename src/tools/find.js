@@ -6,17 +6,17 @@ import { parseJson } from '../lib/json.js'
 import { findNoexec } from '../lib/mounts.js'
 import { locateCacheFolder } from '../lib/paths.js'
 import { isProgram } from '../lib/programs.js'
-import { hashSource, isBuilt } from './sources.js'
-import { askVersion } from './version.js'
+import { hashSource, isBuiltByKit } from './sources.js'
+import { runForVersion } from './version.js'
 
 /** @import { Tool, ToolSpec } from '../model/types.ts' */
 
-// When a fetch is reported. One without a network fails sooner: then only the reason why the program is missing is said.
+// A fetch that takes longer is reported. One without a network fails sooner, and shows only in the reason why the program is missing.
 const SAY_SECONDS = 6
 
 /**
  * Options of the search for a program.
- * @typedef {object} Finding
+ * @typedef {object} ToolSearch
  * @property {NodeJS.ProcessEnv} environment
  * @property {typeof import('./fetch.js').fetchTool | null} fetch null: nothing is fetched or built
  * @property {(line: string) => void} say gets a line if a fetch takes long, or a program is unchecked
@@ -28,21 +28,22 @@ const SAY_SECONDS = 6
  * Finds a program: at the path of its spec, else at that of its variable, else on PATH, else in the cache; else it is fetched or
  * built. A program that a package carries, or that the user gets elsewhere, is looked for up to PATH only.
  * @param {ToolSpec} spec
- * @param {Partial<Finding>} [options]
+ * @param {Partial<ToolSearch>} [options]
  * @returns {Promise<Tool | { missing: string }>} missing: where it was looked for, and what to do
- * @throws {BenchError} if the program found has another version than wanted, does not run, or is not what was fetched; the signal's reason
+ * @throws {BenchError} if the program has another version than wanted, or is not what was fetched
+ * @throws {BrokenToolError} if the program does not run, or prints no version; also the signal's reason if it aborts
  */
 export async function findTool(spec, options = {}) {
-  /** @type {Finding} */
-  const finding = { environment: process.env, fetch: fetchLater, say: () => {}, ...options }
-  const { environment, signal } = finding
+  /** @type {ToolSearch} */
+  const search = { environment: process.env, fetch: fetchOnDemand, say: () => {}, ...options }
+  const { environment, signal } = search
   signal?.throwIfAborted()
   if (spec.path) return probeTool(spec, { program: spec.path, source: '--planes', signal })
-  const named = environment[spec.variable]
-  if (named) {
-    const by = finding.option ?? spec.variable
-    const source = `${by}${finding.option ? ' ' : '='}${named}`
-    return probeTool(spec, { program: path.resolve(named), source, by, signal })
+  const namedPath = environment[spec.variable]
+  if (namedPath) {
+    const setting = search.option ?? spec.variable
+    const source = `${setting}${search.option ? ' ' : '='}${namedPath}`
+    return probeTool(spec, { program: path.resolve(namedPath), source, setting, signal })
   }
 
   const onPath = await findOnPath(spec.name, environment.PATH ?? '')
@@ -56,11 +57,24 @@ export async function findTool(spec, options = {}) {
     const missing = `no ${spec.name} in ${spec.variable} or PATH: set ${spec.variable} to its path (${spec.source})`
     return { missing }
   }
-  const version = isBuilt(spec.name) ? `-${hashSource(spec.name).slice(0, 12)}` : ''
+  return findOrFetchTool(spec, search)
+}
+
+/**
+ * Finds a program in the cache, or else fetches or builds it there. A cached program of which no hash was kept is fetched again,
+ * and used unchecked if that fails.
+ * @param {ToolSpec} spec
+ * @param {ToolSearch} search
+ * @returns {Promise<Tool | { missing: string }>} missing: it is not in the cache, and why it was not fetched
+ * @throws {BenchError} as `findTool`
+ */
+async function findOrFetchTool(spec, search) {
+  const { signal } = search
+  const version = isBuiltByKit(spec.name) ? `-${hashSource(spec.name).slice(0, 12)}` : ''
   const folder = path.join(locateCacheFolder(), `${spec.name}${version}`)
   const program = path.join(folder, spec.name)
   const isCached = isProgram(program)
-  const sha256 = isCached ? await hashAsFetched(folder, spec.name) : null
+  const sha256 = isCached ? await hashFetchedProgram(folder, spec.name) : null
   if (sha256 !== null) return probeTool(spec, { program, source: 'cache', sha256, signal })
 
   const mount = findNoexec(folder)
@@ -68,88 +82,100 @@ export async function findTool(spec, options = {}) {
     return {
       missing: `no ${spec.name} in ${spec.variable} or PATH, and nothing is fetched to ${folder}: no program of ${mount} may be executed, which is mounted with noexec: set SIDECAR_BENCH_CACHE to a folder elsewhere`,
     }
-  const why = await fetchInto(folder, spec, finding)
+  const why = await fetchIntoCache(folder, spec, search)
   if (why === null) return probeTool(spec, { program, source: 'fetched', signal })
   if (!isCached) return { missing: `no ${spec.name} in ${spec.variable}, PATH or ${folder}${why}` }
-  finding.say(`${program} is used unchecked: it was fetched before the kit kept the hash of programs${why}`)
+  search.say(`${program} is used unchecked: it was fetched before the kit kept the hash of programs${why}`)
   return probeTool(spec, { program, source: 'cache', signal })
 }
 
 /** Fetches by a module that is loaded on demand, as few runs need it. @type {typeof import('./fetch.js').fetchTool} */
-async function fetchLater(...fetched) {
+async function fetchOnDemand(...args) {
   const { fetchTool } = await import('./fetch.js')
-  return fetchTool(...fetched)
+  return fetchTool(...args)
 }
 
 /**
- * Fetches or builds a program.
- * @param {string} folder
+ * Fetches or builds a program. A failure is an answer, and no error.
+ * @param {string} folder of the program in the cache
  * @param {ToolSpec} spec
- * @param {Finding} finding
- * @returns null: it was fetched; else why not, as the end of a sentence; empty: it may not be
- * @throws the signal's reason
+ * @param {ToolSearch} search
+ * @returns null: it was fetched; else the reason why not, as the end of a sentence; empty: nothing may be fetched
+ * @throws the signal's reason if it aborts
  */
-async function fetchInto(folder, spec, { fetch, say, signal }) {
+async function fetchIntoCache(folder, spec, { fetch, say, signal }) {
   const { name } = spec
   if (fetch === null) return ''
-  const doing = isBuilt(name) ? 'building' : 'fetching'
-  const saying = setTimeout(() => say(`${doing} ${name}`), SAY_SECONDS * 1000)
+  const activity = isBuiltByKit(name) ? 'building' : 'fetching'
+  const timer = setTimeout(() => say(`${activity} ${name}`), SAY_SECONDS * 1000)
   try {
     await fetch(spec, folder, signal)
     return null
   } catch (error) {
     signal?.throwIfAborted()
-    return `, and it cannot be ${isBuilt(name) ? 'built' : 'fetched'}: ${/** @type {Error} */ (error).message}`
+    return `, and it cannot be ${isBuiltByKit(name) ? 'built' : 'fetched'}: ${/** @type {Error} */ (error).message}`
   } finally {
-    clearTimeout(saying)
+    clearTimeout(timer)
   }
 }
 
 /**
- * Hashes a program in the cache.
- * @param {string} folder
+ * Computes the SHA-256 of a program in the cache, which must be the one in origin.json.
+ * @param {string} folder of the program
  * @param {string} name
- * @returns {Promise<string | null>} null: no hash of it was kept
- * @throws {BenchError} if it has another hash than that which was kept
+ * @returns {Promise<string | null>} in hexadecimal; null: origin.json is missing or damaged, or has no hash of the program
+ * @throws {BenchError} if it is another
  */
-async function hashAsFetched(folder, name) {
-  const fetched = parseJson(await readFile(path.join(folder, 'origin.json'), 'utf8').catch(() => ''))?.programSha256
-  if (typeof fetched !== 'string') return null
+async function hashFetchedProgram(folder, name) {
+  const origin = parseJson(await readFile(path.join(folder, 'origin.json'), 'utf8').catch(() => ''))
+  const fetchedSha256 = origin?.programSha256
+  if (typeof fetchedSha256 !== 'string') return null
   const sha256 = await hashFile(path.join(folder, name))
-  if (sha256 === fetched) return sha256
+  if (sha256 === fetchedSha256) return sha256
   throw new BenchError(
-    `${path.join(folder, name)} is not what was fetched: its SHA-256 is ${sha256}, and was ${fetched}; remove the folder ${folder} to have it fetched again`,
+    `${path.join(folder, name)} is not what was fetched: its SHA-256 is ${sha256}, and was ${fetchedSha256}; remove the folder ${folder} to have it fetched again`,
   )
 }
 
 /**
- * Runs a program for its version, and makes the entry of the tools.
+ * Runs a program for its version, and creates its entry in the tools of a run.
  * @param {ToolSpec} spec
  * @param {object} options
  * @param {string} options.program its path
  * @param {string} options.source where it was found, in words
- * @param {string} [options.by] the variable or option that errors say to set; that of the spec by default
+ * @param {string} [options.setting] the variable or option that errors say to set; that of the spec by default
  * @param {string} [options.sha256] absent: it is computed
  * @param {AbortSignal} [options.signal]
  * @throws {BrokenToolError} if it does not run, or prints no version
- * @throws {BenchError} if the version is not accepted
+ * @throws {BenchError} if the version is not accepted; also the signal's reason if it aborts
  */
-async function probeTool(spec, { program, source, by = spec.variable, sha256, signal }) {
-  const otherwise = spec.package ? `apt install ${spec.package}` : 'take it away to have the kit fetch its own'
-  const advice = spec.path
-    ? 'name another'
-    : by.startsWith('--')
-      ? `give ${by} one that is ${spec.wanted}`
-      : `set ${by} to one that is ${spec.wanted}, or ${otherwise}`
-  const { version, library, failed, said } = await askVersion(spec, program, { signal })
+async function probeTool(spec, { program, source, setting = spec.variable, sha256, signal }) {
+  const { version, library, hasFailed, output } = await runForVersion(spec, program, { signal })
   if (!version) {
-    const how = `${failed ? 'does not run' : 'tells no version'}: ${said || 'it printed nothing'}`
-    throw new BrokenToolError(`${program} (${source}) ${how}; wanted ${spec.name} ${spec.wanted}: ${advice}`)
+    const fault = `${hasFailed ? 'does not run' : 'tells no version'}: ${output || 'it printed nothing'}`
+    throw new BrokenToolError(
+      `${program} (${source}) ${fault}; wanted ${spec.name} ${spec.wanted}: ${renderAdvice(spec, setting)}`,
+    )
   }
   if (!spec.isAccepted(version))
-    throw new BenchError(`${program} (${source}) is ${spec.name} ${version}, wanted ${spec.wanted}: ${advice}`)
+    throw new BenchError(
+      `${program} (${source}) is ${spec.name} ${version}, wanted ${spec.wanted}: ${renderAdvice(spec, setting)}`,
+    )
   const hash = sha256 ?? (await hashFile(program))
   return { name: spec.name, path: program, version, ...(library && { library }), sha256: hash, source }
+}
+
+/**
+ * Renders the advice on a program that is not as wanted.
+ * @param {ToolSpec} spec
+ * @param {string} setting the variable or option by which it was named
+ * @returns {string} the end of a sentence
+ */
+function renderAdvice(spec, setting) {
+  if (spec.path) return 'name another'
+  if (setting.startsWith('--')) return `give ${setting} one that is ${spec.wanted}`
+  const alternative = spec.package ? `apt install ${spec.package}` : 'take it away to have the kit fetch its own'
+  return `set ${setting} to one that is ${spec.wanted}, or ${alternative}`
 }
 
 /**

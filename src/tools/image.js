@@ -16,16 +16,18 @@ const NO_TIME = new Date(0)
  * @param {string} name of the program
  * @returns {string}
  */
-export function formatImageName(name) {
+export function renderImageName(name) {
   return `localhost/sidecar-bench-${name}:${hashSource(name).slice(0, 12)}`
 }
 
 /**
  * Writes an image of one layer with one static program, in the format of `docker save`, which containerd, k3s and kind import.
- * @param {{ name: string, program: string, file: string }} options name: of the program, which stands on the image's PATH
+ * @param {{ name: string, program: string, file: string }} options name: of the program on the image's PATH; program: its path
+ *   on this machine; file: the path of the archive
+ * @throws the system's error if the program cannot be read, or the archive not written
  */
 export async function writeImage({ name, program, file }) {
-  const layer = await archiveEntries([{ name, mode: 0o755, bytes: await readFile(program) }])
+  const layer = await packEntries([{ name, mode: 0o755, bytes: await readFile(program) }])
   const config = Buffer.from(
     JSON.stringify({
       architecture: ARCHITECTURES[arch] ?? arch,
@@ -36,21 +38,19 @@ export async function writeImage({ name, program, file }) {
     }),
   )
   const [Config, Layer] = [`${hashText(config)}.json`, `${hashText(layer)}/layer.tar`]
-  const manifest = JSON.stringify([{ Config, RepoTags: [formatImageName(name)], Layers: [Layer] }])
+  const manifest = JSON.stringify([{ Config, RepoTags: [renderImageName(name)], Layers: [Layer] }])
   const files = { [Config]: config, [Layer]: layer, 'manifest.json': Buffer.from(manifest) }
-  await writeFile(
-    file,
-    await archiveEntries(Object.entries(files).map(([name, bytes]) => ({ name, mode: 0o644, bytes }))),
-  )
+  const entries = Object.entries(files).map(([name, bytes]) => ({ name, mode: 0o644, bytes }))
+  await writeFile(file, await packEntries(entries))
 }
 
 /**
- * Makes a tar archive in memory.
+ * Packs a tar archive in memory.
  * @param {{ name: string, mode: number, bytes: Uint8Array }[]} entries
  */
-async function archiveEntries(entries) {
-  const packing = pack()
-  for (const { name, mode, bytes } of entries) packing.entry({ name, mode, mtime: NO_TIME }, /** @type {any} */ (bytes))
-  packing.finalize()
-  return buffer(packing)
+async function packEntries(entries) {
+  const archive = pack()
+  for (const { name, mode, bytes } of entries) archive.entry({ name, mode, mtime: NO_TIME }, /** @type {any} */ (bytes))
+  archive.finalize()
+  return buffer(archive)
 }

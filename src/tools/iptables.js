@@ -1,6 +1,6 @@
 /**
- * The program that sets the rules by which connections are redirected to sidecars: on this machine, or on a cluster in an init container.
- * @import { ToolSpec } from '../model/types.ts' @type {ToolSpec}
+ * The program that sets the rules by which connections are redirected to sidecars, on this machine or in an init container.
+ * @type {import('../model/types.ts').ToolSpec}
  */
 export const iptablesTool = {
   name: 'iptables',

@@ -1,5 +1,5 @@
 /**
- * Node, which serves applications if there is no Pipy, or Pipy cannot (gRPC, answers in chunks); on a cluster it runs the agents, too.
+ * Node serves applications if there is no Pipy, or Pipy cannot (gRPC, answers in chunks); on a cluster it runs the agents, too.
  * @type {import('../model/types.ts').ToolSpec}
  */
 export const nodeTool = {

@@ -5,9 +5,9 @@ import path from 'node:path'
 export const PIPELINE_FILE = 'pipeline.yaml'
 
 /**
- * Finds the path of the document in a folder, else beside it; null: there is none.
+ * Finds the path of a pipeline's document: in its folder, else beside it.
  * @param {string} folder
- * @returns {string | null}
+ * @returns {string | null} null: there is none
  */
 export function findPipelineFile(folder) {
   const within = path.join(folder, PIPELINE_FILE)

@@ -1,8 +1,8 @@
-import { atLeast } from '../lib/version.js'
+import { createVersionBound } from '../lib/version.js'
 
 /** @import { ToolSpec } from '../model/types.ts' */
 
-/** The kernel's own profiler, which samples the stacks of a process while it runs. @type {ToolSpec} */
+/** The kernel's own profiler samples the stacks of a process while it runs. @type {ToolSpec} */
 export const perfTool = {
   name: 'perf',
   variable: 'PERF',
@@ -10,10 +10,10 @@ export const perfTool = {
   package: 'linux-perf',
   versionArgv: ['--version'],
   parseVersion: text => /^perf version (\d+\.\d+(?:\.\d+)?)/m.exec(text)?.[1] ?? null,
-  ...atLeast('4.9'),
+  ...createVersionBound('4.9'),
 }
 
-/** Valgrind, whose tool callgrind runs a program and counts the instructions of each function. @type {ToolSpec} */
+/** Valgrind's tool callgrind runs a program and counts the instructions of each function. @type {ToolSpec} */
 export const valgrindTool = {
   name: 'valgrind',
   variable: 'VALGRIND',
@@ -21,10 +21,10 @@ export const valgrindTool = {
   package: 'valgrind',
   versionArgv: ['--version'],
   parseVersion: text => /^valgrind-(\d+\.\d+\.\d+)/m.exec(text)?.[1] ?? null,
-  ...atLeast('3.15'),
+  ...createVersionBound('3.15'),
 }
 
-/** The tracer that lists the system calls of a process. @type {ToolSpec} */
+/** Strace lists the system calls of a process. @type {ToolSpec} */
 export const straceTool = {
   name: 'strace',
   variable: 'STRACE',
@@ -32,5 +32,5 @@ export const straceTool = {
   package: 'strace',
   versionArgv: ['--version'],
   parseVersion: text => /version (\d+\.\d+)/m.exec(text)?.[1] ?? null,
-  ...atLeast('4.21'),
+  ...createVersionBound('4.21'),
 }

@@ -20,16 +20,17 @@ const MOST_BYTES = 16 * 2 ** 20
  * @param {string} folder
  * @param {NodeJS.ProcessEnv} [environment]
  * @returns {Pipeline | null}
- * @throws {UsageError} if the document is not valid, a variable is not set, or its scripts are missing, too large or lack what it replaces
+ * @throws {UsageError} if the document is not valid or cannot be rendered, a variable is not set, or its scripts are missing, too
+ *   large or have a link out of their folder; the system's error if a file cannot be read
  */
 export function readPipeline(folder, environment = process.env) {
   const file = findPipelineFile(folder)
   if (file === null) return null
   const name = path.relative('', file)
   const document = parsePipeline(readFileSync(file, 'utf8'), name)
-  const named = expand(document.scripts, { file: name, environment })
+  const scriptsPath = expandVariables(document.scripts, { file: name, environment })
   // The path of scripts is relative to the folder, also if the file stands beside it.
-  const scripts = path.resolve(path.basename(file) === PIPELINE_FILE ? path.dirname(file) : folder, named)
+  const scripts = path.resolve(path.basename(file) === PIPELINE_FILE ? path.dirname(file) : folder, scriptsPath)
   const pipeline = createPipeline({ document, file: name, scripts })
   assertPipelineRenderable(pipeline)
   return pipeline
@@ -40,7 +41,8 @@ export function readPipeline(folder, environment = process.env) {
  * @param {{ document: PipelineDocument, file: string, scripts: string }} options file: the document's path, which errors name;
  *   scripts: the path of the folder
  * @returns {Pipeline}
- * @throws {UsageError} if the folder is missing, too large, or has a link that leads out of it
+ * @throws {UsageError} if the folder is missing, too large, or has a link that is dead, leads out of it or to a folder above
+ *   itself; the system's error if a file cannot be read
  */
 export function createPipeline({ document, file, scripts }) {
   if (!statSync(scripts, { throwIfNoEntry: false })?.isDirectory())
@@ -51,11 +53,11 @@ export function createPipeline({ document, file, scripts }) {
     document,
     file,
     scripts,
-    scriptFiles: renderContents(
+    scriptFiles: decodeContents(
       contents.filter(([, content]) => isUtf8(content)),
       'utf8',
     ),
-    binaryFiles: renderContents(
+    binaryFiles: decodeContents(
       contents.filter(([, content]) => !isUtf8(content)),
       'latin1',
     ),
@@ -69,7 +71,7 @@ export function createPipeline({ document, file, scripts }) {
  * @param {{ file: string, environment: NodeJS.ProcessEnv }} options file: its name, for errors
  * @throws {UsageError} if a variable is not set, or empty
  */
-function expand(text, { file, environment }) {
+function expandVariables(text, { file, environment }) {
   return text.replaceAll(/\$\{(\w+)\}/g, (_, name) => {
     const value = environment[name]
     if (value) return path.resolve(value)
@@ -78,19 +80,23 @@ function expand(text, { file, environment }) {
 }
 
 /**
- * @param {[string, Buffer][]} contents
+ * Decodes the contents of files.
+ * @param {[string, Buffer][]} contents by path
  * @param {BufferEncoding} encoding
+ * @returns {Record<string, string>} by path
  */
-function renderContents(contents, encoding) {
+function decodeContents(contents, encoding) {
   return Object.fromEntries(contents.map(([name, content]) => [name, content.toString(encoding)]))
 }
 
 /**
- * Reads the files of a folder of scripts, each folder's sorted by name. Links are followed if they lead to a place in the folder.
+ * Reads the files of a folder of scripts, each folder's sorted by name. Links are followed if they lead to a place in the folder;
+ * sockets, pipes and devices are left out.
  * @param {string} folder
  * @param {string} file the document's path, which errors name
  * @returns {[string, Buffer][]} by path below the folder
- * @throws {UsageError} for a link that is dead, or leads out of the folder or to a folder above itself, and for more than 16 MiB
+ * @throws {UsageError} for a link that is dead, or leads out of the folder or to a folder above itself, and for more than 16 MiB;
+ *   the system's error if a file cannot be read
  */
 function readFiles(folder, file) {
   const root = realpathSync(folder)

@@ -2,7 +2,7 @@ import path from 'node:path'
 import { hashFolder } from '../lib/hash.js'
 import { ROOT } from '../lib/paths.js'
 
-/** The source folders of programs that the kit builds with Go, by program, relative to the kit's root. @type {Record<string, string>} */
+/** The source folders of programs that the kit builds with Go, by program, from the root of the kit. @type {Record<string, string>} */
 export const SOURCES = { ads: 'src/dataplanes/envoy/ads' }
 
 /**
@@ -10,7 +10,7 @@ export const SOURCES = { ads: 'src/dataplanes/envoy/ads' }
  * @param {string} name of a program
  * @returns {boolean}
  */
-export function isBuilt(name) {
+export function isBuiltByKit(name) {
   return Object.hasOwn(SOURCES, name)
 }
 

@@ -13,12 +13,12 @@ const PRINTED_MOST = 65_536
 const LINES = 3
 
 /**
- * What a program said of its version.
- * @typedef {object} VersionOutput
+ * The answer of a program that was run for its version.
+ * @typedef {object} VersionAnswer
  * @property {string | null} version null: none was printed
- * @property {string} [library] the TLS library, if the spec reads one
- * @property {boolean} failed it did not start, or its exit code is not 0
- * @property {string} said its last lines, or why it did not start
+ * @property {string} [library] the TLS library; absent: the spec reads none, or none was printed
+ * @property {boolean} hasFailed it did not start, or its exit code is not 0
+ * @property {string} output its last lines, or else why it did not start; empty: it printed nothing
  */
 
 /**
@@ -27,48 +27,60 @@ const LINES = 3
  * @param {ToolSpec} spec
  * @param {string} program its path
  * @param {{ signal?: AbortSignal, deadlineSeconds?: number }} [options]
- * @returns {Promise<VersionOutput>}
- * @throws the signal's reason
+ * @returns {Promise<VersionAnswer>}
+ * @throws the signal's reason if it aborts
  */
-export async function askVersion(spec, program, options = {}) {
+export async function runForVersion(spec, program, options = {}) {
   const { signal, deadlineSeconds = DEADLINE_SECONDS } = options
   signal?.throwIfAborted()
   const deadline = AbortSignal.timeout(deadlineSeconds * 1000)
   const ending = signal ? AbortSignal.any([signal, deadline]) : deadline
+  const { printed, hasFailed, startFailure = '' } = await runUntilPrinted(spec, program, ending)
+  signal?.throwIfAborted()
+  const version = spec.parseVersion(printed)
+  const output = listLastLines(printed, LINES).join(' | ') || startFailure
+  if (version !== null || !deadline.aborted) return { version, ...parseTlsLibrary(spec, printed), hasFailed, output }
+  const lateOutput = `${output || 'it printed nothing'}, and did not end within ${deadlineSeconds} s`
+  return { version, hasFailed, output: lateOutput }
+}
+
+/**
+ * Runs a program until it has printed its version or more than PRINTED_MOST characters, it has ended, or the signal aborts. Then
+ * its process group is killed.
+ * @param {ToolSpec} spec
+ * @param {string} program its path
+ * @param {AbortSignal} ending
+ * @returns {Promise<{ printed: string, hasFailed: boolean, startFailure?: string }>} printed: on both streams; hasFailed: it did
+ *   not start, or ended by itself with another exit code than 0; startFailure: absent: it started
+ */
+function runUntilPrinted(spec, program, ending) {
   let printed = ''
-  /** @type {Promise<{ failed: boolean, why?: string }>} */
-  const ended = new Promise(resolve => {
+  return new Promise(resolve => {
     // The program leads a process group, so that all it starts can be killed with it.
     const child = spawnSafely(program, spec.versionArgv)
-    if (child instanceof Error) return resolve({ failed: true, why: renderStartFailure(program, child) })
-    const end = (/** @type {{ failed: boolean, why?: string }} */ how) => {
+    if (child instanceof Error)
+      return resolve({ printed, hasFailed: true, startFailure: renderStartFailure(program, child) })
+    const end = (/** @type {{ hasFailed: boolean, startFailure?: string }} */ result) => {
       if (child.exitCode === null && child.signalCode === null) killGroup(child.pid)
       // A process that left the group is not killed, and would hold these streams open.
       child.stdout.destroy()
       child.stderr.destroy()
-      resolve(how)
+      resolve({ printed, ...result })
     }
-    ending.addEventListener('abort', () => end({ failed: false }))
+    ending.addEventListener('abort', () => end({ hasFailed: false }))
     for (const stream of [child.stdout, child.stderr])
       stream.setEncoding('utf8').on('data', text => {
         printed += text
-        if (isVersionPrinted(spec, printed) || printed.length > PRINTED_MOST) end({ failed: false })
+        if (isVersionPrinted(spec, printed) || printed.length > PRINTED_MOST) end({ hasFailed: false })
       })
-    child.on('error', error => end({ failed: true, why: renderStartFailure(program, error) }))
+    child.on('error', error => end({ hasFailed: true, startFailure: renderStartFailure(program, error) }))
     child.on('exit', code => {
       killGroup(child.pid)
-      // If a process that left the group holds the outputs open, `close` never comes: by then all that was printed has.
-      setTimeout(() => end({ failed: code !== 0 }), DRAIN_MS)
+      // `close` never comes if a process that left the group holds the streams open; after DRAIN_MS all that was printed is read.
+      setTimeout(() => end({ hasFailed: code !== 0 }), DRAIN_MS)
     })
-    child.on('close', code => end({ failed: code !== 0 }))
+    child.on('close', code => end({ hasFailed: code !== 0 }))
   })
-  const { failed, why = '' } = await ended
-  signal?.throwIfAborted()
-  const version = spec.parseVersion(printed)
-  const said = listLastLines(printed, LINES).join(' | ') || why
-  if (version !== null || !deadline.aborted) return { version, ...readLibrary(spec, printed), failed, said }
-  const late = `${said || 'it printed nothing'}, and did not end within ${deadlineSeconds} s`
-  return { version, failed, said: late }
 }
 
 /**
@@ -82,18 +94,18 @@ export function isVersionPrinted({ parseVersion, parseLibrary }, text) {
 }
 
 /**
- * Reads the TLS library as a member of an answer.
+ * Parses the TLS library of a program.
  * @param {ToolSpec} spec
  * @param {string} text that the program printed
- * @returns {{ library?: string }} absent: it is a part of the program, or was not printed
+ * @returns {{ library?: string }} {}: the library is a part of the program, or was not printed
  */
-export function readLibrary(spec, text) {
+export function parseTlsLibrary(spec, text) {
   const library = spec.parseLibrary?.(text)
   return library ? { library } : {}
 }
 
 /**
- * Renders why a program did not start, in words that say what to do.
+ * Renders the reason why a program did not start, and what to do; the message of the error if the reason is not known.
  * @param {string} program its path
  * @param {NodeJS.ErrnoException} error of its start
  */
@@ -112,9 +124,10 @@ function renderStartFailure(program, { code, message }) {
 }
 
 /**
- * Spawns a program. It returns the error of a file that is no program, for which spawn throws at once.
- * @param {string} program
+ * Spawns a program in a process group of its own.
+ * @param {string} program its path
  * @param {string[]} argv
+ * @returns the process; the error of a file that is no program, for which spawn throws at once
  */
 function spawnSafely(program, argv) {
   try {
@@ -124,8 +137,10 @@ function spawnSafely(program, argv) {
   }
 }
 
-/** @param {number | undefined} pid of the group's first process; undefined: it was never started */
+/**
+ * Kills a process group, if it can be killed: it may have ended, or be another user's.
+ * @param {number | undefined} pid of its first process; undefined: that was never started
+ */
 function killGroup(pid) {
-  // The process may have ended, or be another user's.
   if (pid !== undefined) callSafely(() => process.kill(-pid, 'SIGKILL'), null)
 }

@@ -16,7 +16,8 @@
  */
 
 const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ')
-// Envoy: [time] "METHOD path protocol" status flags, in Istio details and a quoted reason, bytes received, bytes sent, duration, upstream time.
+// Envoy: [time] "METHOD path protocol" status flags, in Istio details and a quoted reason, bytes received, bytes sent, duration,
+// upstream time.
 const ENVOY =
   /^\[([^\]]+)\] "([A-Z]+) (\S+) [^"]*" (\d{3}|0) (?:\S+) (?:\S+ \S+ "(?:[^"\\]|\\.)*" )?(\d+) (\d+) (\d+|-) (\d+|-)(?: |$)/
 // nginx: address - user [time] "METHOD path protocol" status bytes
@@ -26,38 +27,38 @@ const COMBINED =
 /**
  * Parses a line of a log.
  * @param {string} line
- * @returns {LoggedRequest | null} null: it has no known format
+ * @returns {LoggedRequest | null} null: it has no known format, or its target no path, such as that of CONNECT
  */
 export function parseLogLine(line) {
-  return line.startsWith('{') ? parseJsonLine(line) : (parseEnvoy(line) ?? parseCombinedLine(line))
+  return line.startsWith('{') ? parseJsonLine(line) : (parseEnvoyLine(line) ?? parseCombinedLine(line))
 }
 
 /**
  * Parses a line of the default text format of Envoy or Istio.
  * @param {string} line
- * @returns {LoggedRequest | null} null: another format
+ * @returns {LoggedRequest | null} null: another format, or a target without a path
  */
-function parseEnvoy(line) {
+function parseEnvoyLine(line) {
   const [, time, method, target, , received, sent, , upstream] = ENVOY.exec(line) ?? []
   if (time === undefined) return null
-  return createRequest({ method, target, time, received, sent, upstream })
+  return createLoggedRequest({ method, target, time, received, sent, upstream })
 }
 
 /**
  * Parses a line of nginx's combined format, which has no request bytes and no service time.
  * @param {string} line
- * @returns {LoggedRequest | null} null: another format
+ * @returns {LoggedRequest | null} null: another format or an unknown month, or a target without a path
  */
 function parseCombinedLine(line) {
   const [, day, month, year, clock, offsetHours, offsetMinutes, method, target, sent] = COMBINED.exec(line) ?? []
   if (day === undefined || !MONTHS.includes(month)) return null
   const date = `${year}-${`${MONTHS.indexOf(month) + 1}`.padStart(2, '0')}-${day}`
-  return createRequest({ method, target, time: `${date}T${clock}${offsetHours}:${offsetMinutes}`, sent })
+  return createLoggedRequest({ method, target, time: `${date}T${clock}${offsetHours}:${offsetMinutes}`, sent })
 }
 
 /**
  * Parses a JSON line with the keys of Istio, or those of Envoy's examples.
- * @param {string} line
+ * @param {string} line that begins with a brace
  * @returns {LoggedRequest | null} null: it is no JSON, or has no method or path
  */
 function parseJsonLine(line) {
@@ -71,11 +72,11 @@ function parseJsonLine(line) {
   const { method, path: target = entry['x-envoy-original-path'], start_time: time } = entry
   if (typeof method !== 'string' || typeof target !== 'string') return null
   const { bytes_received: received, bytes_sent: sent, upstream_service_time: upstream } = entry
-  return createRequest({ method, target, time, received, sent, upstream })
+  return createLoggedRequest({ method, target, time, received, sent, upstream })
 }
 
 /**
- * Creates a request from the fields of a line. `-` and missing fields become null.
+ * Creates a request from the fields of a line. A time or number that is missing or damaged becomes null.
  * @param {object} fields
  * @param {string} fields.method
  * @param {string} fields.target the path with its query, or a whole URL
@@ -85,7 +86,7 @@ function parseJsonLine(line) {
  * @param {string | number} [fields.upstream] milliseconds until the application answered
  * @returns {LoggedRequest | null} null: the target has no path, such as that of CONNECT
  */
-function createRequest({ method, target, time, received, sent, upstream }) {
+function createLoggedRequest({ method, target, time, received, sent, upstream }) {
   const path = findPath(target)
   if (path === null) return null
   const atMs = Date.parse(`${time}`)
@@ -93,10 +94,10 @@ function createRequest({ method, target, time, received, sent, upstream }) {
     method,
     path,
     atMs: Number.isNaN(atMs) ? null : atMs,
-    requestBytes: readNumber(received),
+    requestBytes: parseAmount(received),
     requestHeaderBytes: null,
-    responseBytes: readNumber(sent),
-    serviceMs: readNumber(upstream),
+    responseBytes: parseAmount(sent),
+    serviceMs: parseAmount(upstream),
   }
 }
 
@@ -112,11 +113,11 @@ export function findPath(target) {
 }
 
 /**
- * Parses a number from 0 on.
+ * Parses a number of bytes or milliseconds.
  * @param {unknown} value of a field
- * @returns {number | null} null: it is missing, `-`, or no number from 0 on
+ * @returns {number | null} null: it is missing, empty, `-`, negative or no number
  */
-function readNumber(value) {
+function parseAmount(value) {
   if (value === undefined || value === null || value === '' || value === '-') return null
   const number = Number(value)
   return Number.isFinite(number) && number >= 0 ? number : null

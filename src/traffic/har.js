@@ -22,20 +22,20 @@ const schema = z.object({
 })
 
 /**
- * Parses the requests of a HAR, in the order of its entries.
+ * Parses the requests of a HAR, in the order of its entries. Times and sizes that the browser did not know are null.
  * @param {string} text JSON
  * @returns {(LoggedRequest | null)[]} null: the entry is no request over HTTP, such as of a data URL
- * @throws {UsageError} if it is no HAR 1.2
+ * @throws {UsageError} if it is no JSON, or no HAR 1.2
  */
 export function parseHar(text) {
   /** @type {unknown} */
-  let written
+  let document
   try {
-    written = JSON.parse(text)
+    document = JSON.parse(text)
   } catch (error) {
     throw new UsageError(`the HAR is no JSON: ${/** @type {Error} */ (error).message.slice(0, 80)}`)
   }
-  const result = schema.safeParse(written)
+  const result = schema.safeParse(document)
   if (!result.success)
     throw new UsageError(`the HAR has no log.entries of HTTP Archive 1.2: ${result.error.issues[0].path.join('.')}`)
   return result.data.log.entries.map(({ startedDateTime, request, response, timings }) => {
@@ -56,7 +56,7 @@ export function parseHar(text) {
 
 /**
  * Replaces a number that the browser does not know by null.
- * @param {number} [value] -1: not known (HAR 1.2)
+ * @param {number} [value] absent, or -1: not known (HAR 1.2)
  * @returns {number | null}
  */
 const replaceUnknown = value => (value === undefined || value < 0 ? null : value)

@@ -1,6 +1,6 @@
 import { createRandom } from '../lib/random.js'
 import { METHODS } from '../model/requests.js'
-import { KINDS_MOST } from '../model/traffic.js'
+import { BODY_BYTES_MOST, HEADER_BYTES_MOST, KINDS_MOST, SERVICE_TIME_MOST_MS } from '../model/traffic.js'
 
 /** Turns the requests of a log into kinds of requests with weights, sizes and times. Pure. */
 /**
@@ -8,19 +8,17 @@ import { KINDS_MOST } from '../model/traffic.js'
  * @import { Traffic } from '../model/traffic.js'
  */
 
-// The most requests of a kind that are sampled for its medians.
+// The medians of a kind are those of a sample of at most so many requests.
 const SAMPLE_MOST = 2000
 // Requests beyond this many kinds count as `/other` of their method: a log may have a path for every request.
 const NAMES_MOST = 10_000
 const MINUTE_MS = 60_000
-const PATH_BYTES_MOST = 200
-const BODY_BYTES_MOST = 16 * 2 ** 20
-const HEADER_BYTES_MOST = 8 * 2 ** 10
-const SERVICE_TIME_MOST_MS = 10_000
+const PATH_CHARACTERS_MOST = 200
 const OTHER = '/other'
+const WITHOUT_REQUEST_BODY = ['GET', 'HEAD']
 
 /** @typedef {'requestBytes' | 'requestHeaderBytes' | 'responseBytes' | 'serviceMs'} TrafficField */
-/** @typedef {{ method: string, path: string, count: number, sample: LoggedRequest[] }} Counted */
+/** @typedef {{ method: string, path: string, count: number, sample: LoggedRequest[] }} CountedKind sample: of its requests */
 
 /**
  * The mix of requests in an access log.
@@ -34,35 +32,24 @@ const OTHER = '/other'
  */
 export function createMixCounter() {
   const random = createRandom(1)
-  /** @type {Map<string, Counted>} */
+  /** @type {Map<string, CountedKind>} */
   const kinds = new Map()
   /** @type {Map<number, number>} */
-  const minutes = new Map()
+  const requestsByMinute = new Map()
   /** @type {Map<string, number>} */
   const unsupportedMethods = new Map()
   return {
     /**
-     * Counts a request. A request with a method that no kind can have is only counted as left out; beyond NAMES_MOST kinds, all
-     * others are of one kind.
+     * Counts a request. A request with a method that no kind can have is only counted as left out.
      * @param {LoggedRequest} request
      */
     add(request) {
       const { method, atMs } = request
-      if (!METHODS.some(name => name === method)) {
-        unsupportedMethods.set(method, (unsupportedMethods.get(method) ?? 0) + 1)
-        return
-      }
-      const path = generalisePath(request.path)
-      const name = `${method} ${path}`
-      const isKnown = kinds.has(name) || kinds.size < NAMES_MOST
-      const key = isKnown ? name : `${method} ${OTHER}`
-      const kind = kinds.get(key) ?? { method, path: isKnown ? path : OTHER, count: 0, sample: [] }
-      kinds.set(key, kind)
+      if (!METHODS.some(name => name === method)) return addOne(unsupportedMethods, method)
+      const kind = findOrAddKind(kinds, request)
       kind.count++
       addToSample(kind, request, random)
-      if (atMs === null) return
-      const minute = Math.floor(atMs / MINUTE_MS)
-      minutes.set(minute, (minutes.get(minute) ?? 0) + 1)
+      if (atMs !== null) addOne(requestsByMinute, Math.floor(atMs / MINUTE_MS))
     },
     /**
      * Summarises the requests so far.
@@ -72,27 +59,55 @@ export function createMixCounter() {
      *   of the log has
      */
     summarise(name) {
-      const counted = mergeRareKinds([...kinds.values()], random)
+      const allKinds = [...kinds.values()]
+      const mixKinds = mergeRareKinds(allKinds, random)
       return {
         traffic: /** @type {Traffic} */ ({
           name,
-          ...computeRate(minutes),
-          kinds: counted.map(createMixKind),
+          ...computeRate(requestsByMinute),
+          kinds: mixKinds.map(createMixKind),
         }),
-        count: [...kinds.values()].reduce((sum, kind) => sum + kind.count, 0),
-        paths: new Set([...kinds.values()].map(({ path }) => path)).size,
+        count: allKinds.reduce((sum, kind) => sum + kind.count, 0),
+        paths: new Set(allKinds.map(({ path }) => path)).size,
         unsupportedMethods: [...unsupportedMethods],
-        missingFields: listMissingFields(counted),
+        missingFields: listMissingFields(mixKinds),
       }
     },
   }
 }
 
 /**
- * Adds a request to the uniform sample of its kind, of at most SAMPLE_MOST requests (reservoir sampling).
- * @param {Counted} kind
+ * Adds 1 to the count of a key, which is 0 if the key is new.
+ * @template Key
+ * @param {Map<Key, number>} counts
+ * @param {Key} key
+ */
+function addOne(counts, key) {
+  counts.set(key, (counts.get(key) ?? 0) + 1)
+}
+
+/**
+ * Finds the kind of a request by its method and general path, and adds it if it is new. With NAMES_MOST kinds, a new one is
+ * `/other` of its method.
+ * @param {Map<string, CountedKind>} kinds by method and path
  * @param {LoggedRequest} request
- * @param {() => number} random returns a number from 0 to 1
+ * @returns {CountedKind}
+ */
+function findOrAddKind(kinds, { method, path }) {
+  const generalPath = generalisePath(path)
+  const isNamed = kinds.has(`${method} ${generalPath}`) || kinds.size < NAMES_MOST
+  const kindPath = isNamed ? generalPath : OTHER
+  const key = `${method} ${kindPath}`
+  const kind = kinds.get(key) ?? { method, path: kindPath, count: 0, sample: [] }
+  kinds.set(key, kind)
+  return kind
+}
+
+/**
+ * Adds a request to the uniform sample of its kind, of at most SAMPLE_MOST requests (reservoir sampling).
+ * @param {CountedKind} kind whose count includes the request
+ * @param {LoggedRequest} request
+ * @param {() => number} random returns a number in [0, 1)
  */
 function addToSample(kind, request, random) {
   if (kind.sample.length < SAMPLE_MOST) kind.sample.push(request)
@@ -106,11 +121,11 @@ function addToSample(kind, request, random) {
  * Replaces parts of a path that identify one thing, such as numbers, hashes and addresses, by `id`, so that requests for many
  * things are one kind and no person is named. It cuts the path at 200 characters.
  * @param {string} path
- * @returns {string}
+ * @returns {string} `/` for an empty path
  */
 export function generalisePath(path) {
   const parts = path.split('/').map(part => (isIdentifier(part) ? 'id' : part))
-  return parts.join('/').slice(0, PATH_BYTES_MOST) || '/'
+  return parts.join('/').slice(0, PATH_CHARACTERS_MOST) || '/'
 }
 
 /**
@@ -128,10 +143,10 @@ function isIdentifier(part) {
 }
 
 /**
- * Merges all but the most frequent kinds into one `/other` for each method.
- * @param {Counted[]} kinds
- * @param {() => number} random
- * @returns {Counted[]} at most KINDS_MOST, the most frequent first
+ * Merges all but the most frequent kinds into one `/other` for each method. If there are at most KINDS_MOST, it merges none.
+ * @param {CountedKind[]} kinds
+ * @param {() => number} random returns a number in [0, 1)
+ * @returns {CountedKind[]} at most KINDS_MOST, the most frequent first
  */
 function mergeRareKinds(kinds, random) {
   const sortedKinds = kinds.toSorted((a, b) => b.count - a.count)
@@ -139,7 +154,7 @@ function mergeRareKinds(kinds, random) {
   // Requests beyond the kinds that are counted belong to the rare ones.
   const named = sortedKinds.filter(kind => kind.path !== OTHER)
   const frequent = named.slice(0, KINDS_MOST - METHODS.length)
-  /** @type {Map<string, Counted>} */
+  /** @type {Map<string, CountedKind>} */
   const merged = new Map()
   for (const { method, count, sample } of sortedKinds.filter(kind => !frequent.includes(kind))) {
     const other = merged.get(method) ?? { method, path: OTHER, count: 0, sample: [] }
@@ -151,25 +166,24 @@ function mergeRareKinds(kinds, random) {
 }
 
 /**
- * Creates a kind of a mix with the medians of its requests, clamped to what a mix may have. A size or time that none of them
- * has is left out.
- * @param {Counted} kind
- * @returns request, response: bytes of the bodies, undefined: not known; requestHeaders, serviceTime: absent: not known
+ * Creates a kind of a mix with the medians of its requests, clamped to the bounds of a mix.
+ * @param {CountedKind} kind
+ * @returns request, response: bytes of the bodies, 0 if the method has none, undefined: not known; requestHeaders: bytes, absent:
+ *   below 16 or not known; serviceTime: absent: 0 or not known
  */
 function createMixKind({ method, path, count, sample }) {
-  // The lower median of the requests that have the field, at most the bound of a mix; undefined: none has it.
+  // Gives the lower median of the requests that have the field, clamped to `most`; undefined: none has it.
   const computeMedian = (/** @type {TrafficField} */ field, /** @type {number} */ most) => {
     const values = sample.flatMap(request => request[field] ?? []).sort((a, b) => a - b)
     return values.length === 0 ? undefined : Math.min(most, Math.round(values[Math.floor((values.length - 1) / 2)]))
   }
   const headers = computeMedian('requestHeaderBytes', HEADER_BYTES_MOST)
   const serviceMs = computeMedian('serviceMs', SERVICE_TIME_MOST_MS)
-  const hasBody = method !== 'GET' && method !== 'HEAD'
   return {
     weight: count,
     method,
     path,
-    request: hasBody ? computeMedian('requestBytes', BODY_BYTES_MOST) : 0,
+    request: WITHOUT_REQUEST_BODY.includes(method) ? 0 : computeMedian('requestBytes', BODY_BYTES_MOST),
     ...(headers !== undefined && headers >= 16 && { requestHeaders: headers }),
     response: method === 'HEAD' ? 0 : computeMedian('responseBytes', BODY_BYTES_MOST),
     ...(serviceMs !== undefined && serviceMs > 0 && { serviceTime: `${serviceMs}ms` }),
@@ -178,45 +192,41 @@ function createMixKind({ method, path, count, sample }) {
 
 /**
  * Computes the requests per second of the busiest minute, and the mean from the first minute to the last.
- * @param {Map<number, number>} minutes requests by minutes since the epoch
- * @returns {{ requestsPerSecond?: { mean: number, peak: number } }} {}: no request has a time
+ * @param {Map<number, number>} requestsByMinute by minutes since the epoch
+ * @returns {{ requestsPerSecond?: { mean: number, peak: number } }} to three digits; {}: no request has a time
  */
-function computeRate(minutes) {
-  if (minutes.size === 0) return {}
-  let [first, last, peakRequests, count] = [Number.POSITIVE_INFINITY, 0, 0, 0]
-  for (const [minute, requests] of minutes) {
+function computeRate(requestsByMinute) {
+  if (requestsByMinute.size === 0) return {}
+  let [first, last, peakRequests, count] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 0, 0]
+  for (const [minute, requests] of requestsByMinute) {
     first = Math.min(first, minute)
     last = Math.max(last, minute)
     peakRequests = Math.max(peakRequests, requests)
     count += requests
   }
-  const computePerSecond = (/** @type {number} */ requests, /** @type {number} */ span) =>
-    Number((requests / (60 * span)).toPrecision(3))
+  const computePerSecond = (/** @type {number} */ requests, /** @type {number} */ minutes) =>
+    Number((requests / (60 * minutes)).toPrecision(3))
   return {
     requestsPerSecond: { mean: computePerSecond(count, last - first + 1), peak: computePerSecond(peakRequests, 1) },
   }
 }
 
 /**
- * Lists the sizes and times that no request of the samples has, each with the value that replaces it.
- * @param {Counted[]} kinds
+ * Lists the sizes and times that no request of the samples has, each with the value that replaces it. A body that no method of
+ * the log has is not missing.
+ * @param {CountedKind[]} kinds
  * @returns {string[]} []: each is known of some request
  */
 function listMissingFields(kinds) {
-  const isKnown = (/** @type {TrafficField} */ field, /** @type {(kind: Counted) => boolean} */ isOf) => {
-    const kindsOfMethod = kinds.filter(isOf)
-    return (
-      kindsOfMethod.length === 0 || kindsOfMethod.some(({ sample }) => sample.some(request => request[field] !== null))
-    )
-  }
-  return [
-    ...(isKnown('requestBytes', ({ method }) => !['GET', 'HEAD'].includes(method))
-      ? []
-      : ['the size of request bodies (1 KiB is taken)']),
-    ...(isKnown('requestHeaderBytes', () => true)
-      ? []
-      : ['the size of request headers (those of the generator are sent)']),
-    ...(isKnown('responseBytes', ({ method }) => method !== 'HEAD') ? [] : ['the size of answers (1 KiB is taken)']),
-    ...(isKnown('serviceMs', () => true) ? [] : ['how long the application took (none is taken: add serviceTime)']),
-  ]
+  const isMissing = (/** @type {TrafficField} */ field, /** @type {CountedKind[]} */ some) =>
+    some.length > 0 && some.every(({ sample }) => sample.every(request => request[field] === null))
+  const withRequestBody = kinds.filter(({ method }) => !WITHOUT_REQUEST_BODY.includes(method))
+  const withAnswerBody = kinds.filter(({ method }) => method !== 'HEAD')
+  const phrases = []
+  if (isMissing('requestBytes', withRequestBody)) phrases.push('the size of request bodies (1 KiB is taken)')
+  if (isMissing('requestHeaderBytes', kinds))
+    phrases.push('the size of request headers (those of the generator are sent)')
+  if (isMissing('responseBytes', withAnswerBody)) phrases.push('the size of answers (1 KiB is taken)')
+  if (isMissing('serviceMs', kinds)) phrases.push('how long the application took (none is taken: add serviceTime)')
+  return phrases
 }

@@ -4,11 +4,12 @@ import { renderCommand } from '../lib/render-command.js'
 import { PAGE } from '../records/files.js'
 import { readRun } from '../records/records.js'
 import { createAnswer } from '../report/answer/answer.js'
-import { COLUMNS_MOST, renderAnswerText } from '../report/answer/text.js'
+import { COLUMNS_MOST } from '../report/answer/clip.js'
+import { renderAnswerText } from '../report/answer/text.js'
 import { renderDetailsText } from '../report/details.js'
 import { computeRunSeconds } from '../report/document.js'
 import { renderUnfinishedRun } from '../report/missing.js'
-import { answerClaims } from './read-claims.js'
+import { evaluateRunClaims } from './read-claims.js'
 
 /**
  * The text of a run on a terminal: `bench` and `size` print it at the end, and `report` for its folder.
@@ -20,20 +21,22 @@ import { answerClaims } from './read-claims.js'
 export const RESULTS = 'results'
 
 /**
- * @typedef {object} Printed
+ * A run, and how to print it.
+ * @typedef {object} RunText
  * @property {Summary} summary
  * @property {string} folder of the run
  * @property {boolean} [details] every quantity, check and definition instead of the answer
  * @property {Pick<ReturnType<typeof readRun>, 'manifest' | 'records'>} [run] if it was read already
- * @property {boolean} [hasPage] report.html is in the folder
+ * @property {boolean} [hasPage] report.html is in the folder; absent: it is looked for
  * @property {Answered['place']} [place] the nodes that the sidecars of `size` will run on
  * @property {string[]} [hints] lines of the verb, before those that say where the report is
- * @property {boolean} [isReport] the verb is `report`, so the hint for more numbers may be "the same with --details"
+ * @property {boolean} [isReport] the verb is `report`, so the hint for more numbers may be "the same with --details"; false by
+ *   default
  */
 
 /**
- * Renders the answer of a run, or all of its details.
- * @param {Printed} printed
+ * Renders the answer of a run, or all of its details, with the places of the report and of more numbers.
+ * @param {RunText} options
  * @returns {string} lines for a terminal
  * @throws {import('../lib/errors.js').BenchError} if the records cannot be read
  */
@@ -42,18 +45,17 @@ export function renderRunText({
   folder,
   details = false,
   run = readRun(folder),
+  hasPage = existsSync(path.join(folder, PAGE)),
   place,
   hints = [],
   isReport = false,
-  ...options
 }) {
-  const { hasPage = existsSync(path.join(folder, PAGE)) } = options
   const shownFolder = path.relative('', folder) || folder
   const unfinished = renderUnfinishedRun({ ...run, summary })
   const answer = createAnswer(summary, { seconds: computeRunSeconds(run), unfinished, place })
   const moreLines = [...hints, ...renderMoreLines({ folder: shownFolder, hasPage, isReport })]
   if (!details) return renderAnswerText(answer, { more: moreLines })
-  const claims = answerClaims(summary)
+  const claims = evaluateRunClaims(summary)
   return renderDetailsText(summary, {
     folder: shownFolder,
     hasPage,
@@ -65,15 +67,15 @@ export function renderRunText({
 }
 
 /**
- * Renders where the report and more numbers are: on one line, if it fits with the long or the short hint.
- * @param {{ folder: string, hasPage: boolean, isReport: boolean }} options folder: as printed; isReport: the short
- *   hint may be "the same with --details"
- * @returns {string[]} one or two lines
+ * Renders the places of the report and of more numbers: on one line, if it fits with the long or the short hint.
+ * @param {{ folder: string, hasPage: boolean, isReport: boolean }} options folder: as printed; isReport: `report` prints them,
+ *   of any run, and the short hint "the same with --details" is true
+ * @returns {string[]} one line; two: they are too long for one
  */
 function renderMoreLines({ folder, hasPage, isReport }) {
   const page = hasPage ? `${folder}/report.html` : renderCommand('report', `${folder} --format html`)
-  // Without a folder, `report --details` prints the last run.
-  const args = path.dirname(folder) === RESULTS ? '--details' : `${folder} --details`
+  // Without a folder, `report --details` prints the last run: the one that has just ended.
+  const args = path.dirname(folder) === RESULTS && !isReport ? '--details' : `${folder} --details`
   const hints = [renderCommand('report', args), ...(isReport ? ['the same with --details'] : [])]
   const [longLines, ...shortLines] = hints.map(hint => [`Report: ${page}`, `More numbers: ${hint}`])
   const fittingLine = [longLines, ...shortLines]

@@ -1,7 +1,8 @@
 import { Command } from 'commander'
 import { EXIT, UsageError } from '../lib/errors.js'
 import { loadAfterRun } from '../prepare/measure.js'
-import { CLUSTER, collectValues, withExperiment, withOptions } from '../prepare/options.js'
+import { collectValues } from '../prepare/option-parsers.js'
+import { addExperimentOptions, addSharedOptions, CLUSTER_OPTIONS } from '../prepare/options.js'
 import { readAnyExperiment, readExperiment } from '../prepare/read-experiment.js'
 import { runExperiment } from '../prepare/run-experiment.js'
 import { announceResults, writeDocuments } from './documents.js'
@@ -18,11 +19,12 @@ const BESIDE_RESUME = ['resume', 'live', 'metrics', 'json', 'details', 'yes', 'm
 /** Adds `bench`, which runs an experiment and reports it. @type {import('./program.js').AddVerb} */
 export function addBench(verb, context) {
   const { say } = context
-  defineBench(verb).action(async (/** @type {string} */ named, /** @type {BenchOptions} */ typedOptions, command) => {
+  const command = defineBench(verb)
+  command.action(async (/** @type {string} */ argument, /** @type {BenchOptions} */ typedOptions) => {
     const interrupted = typedOptions.resume === undefined ? undefined : await openResumedRun(typedOptions.resume)
     const { name, options } = interrupted
-      ? readResumedOptions(interrupted, command)
-      : { name: named, options: typedOptions }
+      ? parseResumedCommand(interrupted, command)
+      : { name: argument, options: typedOptions }
     for (const warning of interrupted?.warnings ?? []) say(`warning: ${warning}`)
     const experiment = readAnyExperiment(name)
     if ('kind' in experiment) {
@@ -34,22 +36,23 @@ export function addBench(verb, context) {
 }
 
 /**
- * Opens an interrupted run. The code of --resume is loaded only if it is needed.
+ * Opens an interrupted run. The code of --resume is loaded here, since few runs need it.
  * @param {string} folder of the run
  * @returns {Promise<import('../run/resume.js').Interrupted>}
- * @throws {import('../lib/errors.js').BenchError} if the run cannot be resumed
+ * @throws {UsageError} if the folder holds no run
  */
 async function openResumedRun(folder) {
-  const { openInterruptedRun } = await import('../run/resume.js')
-  return openInterruptedRun(folder)
+  const { readInterruptedRun } = await import('../run/resume.js')
+  return readInterruptedRun(folder)
 }
 
 /**
  * Runs `bench` with the arguments of a command line.
- * @param {string[]} words arguments after the verb
+ * @param {string[]} words arguments after the verb; invalid ones end the process, as commander does
  * @param {Context} context
  * @param {{ relaxes?: { gate: string, why: string }[] }} [options] relaxes: gates that are relaxed, beside those of
  *   the experiment
+ * @throws {UsageError} if there is no such experiment, or it is computed; any error of the run
  */
 export async function runBenchCommand(words, context, { relaxes = [] } = {}) {
   const command = defineBench(new Command('bench')).parse(words, { from: 'user' })
@@ -63,6 +66,7 @@ export async function runBenchCommand(words, context, { relaxes = [] } = {}) {
  * @param {Pick<import('../prepare/run-experiment.js').ExperimentRun, 'experiment' | 'interrupted'> & { options: BenchOptions }} request
  * @param {Context} context
  * @returns {Promise<void>}
+ * @throws any error of the run; the signal's reason if it is interrupted
  */
 function runBench(request, context) {
   const { print, say } = context
@@ -93,13 +97,13 @@ function defineBench(command) {
     'precision',
     'loadHost',
     'address',
-    ...CLUSTER,
+    ...CLUSTER_OPTIONS,
     'live',
     'metrics',
     'out',
     'recheck',
   ])
-  withOptions(withExperiment(command), ...sharedOptions)
+  addSharedOptions(addExperimentOptions(command), ...sharedOptions)
     .option('--resume <results>', 'go on with a run that was cut short: measure what it lacks')
     .option('--json', 'print summary.json instead of the answer')
     .option('--details', 'print every quantity, check and definition instead of the answer')
@@ -111,7 +115,7 @@ function defineBench(command) {
     )
     .option('--require-verdict', 'status 3 where no verdict is reached')
     .option('--retain', 'leave the services of the last trial running')
-  return withOptions(command, 'target')
+  return addSharedOptions(command, 'target')
 }
 
 /**
@@ -120,9 +124,9 @@ function defineBench(command) {
  * @param {Command} command that resumes the run
  * @returns {{ name: string, options: BenchOptions }} name: of the experiment; options: with the seed of the run
  * @throws {UsageError} if the resuming command has an argument or an option that changes numbers, or the run is of
- *   another verb
+ *   another verb; {CommanderError} if this kit does not accept the options of the run
  */
-function readResumedOptions({ folder, manifest }, command) {
+function parseResumedCommand({ folder, manifest }, command) {
   const typed = Object.keys(command.opts()).filter(name => command.getOptionValueSource(name) === 'cli')
   if (command.args.length > 0 || typed.some(name => !BESIDE_RESUME.includes(name)))
     throw new UsageError(

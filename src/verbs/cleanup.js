@@ -4,48 +4,41 @@ import { BenchError } from '../lib/errors.js'
 import { renderCommand } from '../lib/render-command.js'
 import { removeStaleFolders } from '../lib/temporary-folder.js'
 import { readLedgers } from '../node/ledger.js'
-import { withOptions } from '../prepare/options.js'
+import { addSharedOptions } from '../prepare/options.js'
 import { readRun } from '../records/records.js'
 import { SITE_OPTIONS } from '../request/constraints/site.js'
 import { assertCombination } from '../request/constraints.js'
-import { connect } from '../targets/kubernetes/api.js'
+import { createApiClient } from '../targets/kubernetes/api.js'
 import { cleanUpCluster } from '../targets/kubernetes/namespaces.js'
 import { findCapWay } from '../targets/local/cgroups.js'
 import { cleanUpLocal } from '../targets/local/cleanup.js'
 import { removeStaleDownloads } from '../tools/downloads.js'
 
-/** @import { Cleaned } from '../targets/local/cleanup.js' */
+/**
+ * @import { Api } from '../targets/kubernetes/api.js'
+ * @import { CleanupOutcome } from '../targets/local/cleanup.js'
+ */
 
 /** Adds `cleanup`, which removes what a killed run left. @type {import('./program.js').AddVerb} */
 export function addCleanup(verb, { print }) {
-  withOptions(verb, 'target')
+  addSharedOptions(verb, 'target')
     .argument('[run]', 'one run, retained or not, by its results folder or its id; default: every run that was killed')
     .option('--retained', 'also what runs with --retain were asked to leave')
-  withOptions(verb, 'context')
+  addSharedOptions(verb, 'context')
     .option('--all', 'on Kubernetes: also what other machines started')
     .option(
       '--cluster-gone',
       'with a run: its cluster no longer exists; remove what it left here, and look for no namespace',
     )
-    .action(async (named = null, options) => {
-      const { retained: hasRetained = false, context = null, all: isAll = false, clusterGone = false } = options
+    .action(async (typedRun = null, options) => {
+      const { target, context = null, clusterGone: isClusterGone = false } = options
       assertCombination(SITE_OPTIONS, options)
-      const isOnCluster = options.target === 'kubernetes'
-      if (clusterGone && (named === null || isOnCluster))
+      const isOnCluster = target === 'kubernetes'
+      if (isClusterGone && (typedRun === null || isOnCluster))
         throw new BenchError('--cluster-gone needs the one run whose cluster is gone, and no --target kubernetes')
-      const run = named === null ? null : findRunId(named)
-      const retained = hasRetained ? [] : readLedgers().flatMap(ledger => (ledger.isRetained ? [ledger.runId] : []))
-      const api = isOnCluster ? await connect({ context }) : null
-      const isNamespaceGone = async (/** @type {string} */ namespaceOfServer) => {
-        const [name, server] = namespaceOfServer.split(' of ')
-        return api ? server === api.server && (await api.readNamespace(name)) === null : clusterGone
-      }
-      // A run on a cluster leaves keys on this machine, too.
-      const { removed, left, failed } = await attemptSteps([
-        async () => (api ? cleanUpCluster({ api, isAll, run, retained }) : {}),
-        async () => cleanUpLocal({ way: await findCapWay(), run, hasRetained, isNamespaceGone }),
-        async () => ({ removed: run === null ? [...(await removeStaleDownloads()), ...removeStaleFolders()] : [] }),
-      ])
+      const run = typedRun === null ? null : readRunId(typedRun)
+      const api = isOnCluster ? await createApiClient({ context }) : null
+      const { removed, left, failed } = await cleanUp({ api, run, isClusterGone, ...options })
       const lines = [...removed.map(item => `removed ${item}`), ...left.map(item => `left    ${item}`)]
       if (lines.length > 0) print(lines.join('\n'))
       if (failed.length > 0) throw new BenchError(`not removed: ${failed.join('; ')}`)
@@ -57,12 +50,37 @@ export function addCleanup(verb, { print }) {
 }
 
 /**
- * Finds the id of a run; that of a resumed run is the id of its last part.
- * @param {string} run its id or its results folder
- * @returns {string}
+ * Removes what runs left on this machine and, with an API server, on its cluster.
+ * @param {object} options
+ * @param {Api | null} options.api null: no cluster is cleaned up
+ * @param {string | null} options.run the id of one run; null: all runs
+ * @param {boolean} options.isClusterGone the cluster of the run no longer exists, and no namespace on it
+ * @param {boolean} [options.retained] also of retained runs
+ * @param {boolean} [options.all] also what other machines started on the cluster
+ * @returns {Promise<CleanupOutcome>} failed: the errors of all steps
+ */
+async function cleanUp({ api, run, isClusterGone, retained: hasRetained = false, all: isAll = false }) {
+  const retained = hasRetained ? [] : readLedgers().flatMap(ledger => (ledger.isRetained ? [ledger.runId] : []))
+  const isNamespaceGone = async (/** @type {string} */ namespaceOfServer) => {
+    if (api === null) return isClusterGone
+    const [name, server] = namespaceOfServer.split(' of ')
+    return server === api.server && (await api.readNamespace(name)) === null
+  }
+  // A run on a cluster leaves keys on this machine, too.
+  return attemptSteps([
+    async () => (api ? cleanUpCluster({ api, isAll, run, retained }) : {}),
+    async () => cleanUpLocal({ way: await findCapWay(), run, hasRetained, isNamespaceGone }),
+    async () => ({ removed: run === null ? [...(await removeStaleDownloads()), ...removeStaleFolders()] : [] }),
+  ])
+}
+
+/**
+ * Reads the id of a run from its results folder. A resumed run has that of its last part.
+ * @param {string} run its results folder, or its id
+ * @returns {string} the same text, if it is no results folder
  * @throws {BenchError} if the folder cannot be read
  */
-function findRunId(run) {
+function readRunId(run) {
   if (!existsSync(path.join(run, 'manifest.json'))) return run
   const { id, resumed } = readRun(run).manifest.run
   return resumed?.at(-1)?.id ?? id
@@ -70,11 +88,11 @@ function findRunId(run) {
 
 /**
  * Runs every step, even after one failed, and joins their results.
- * @param {(() => Promise<Partial<Cleaned>>)[]} steps
- * @returns {Promise<Cleaned>} removed, left: lines; failed: error messages
+ * @param {(() => Promise<Partial<CleanupOutcome>>)[]} steps
+ * @returns {Promise<CleanupOutcome>} failed: the messages of errors that steps threw come first
  */
 async function attemptSteps(steps) {
-  /** @type {Partial<Cleaned>[]} */
+  /** @type {Partial<CleanupOutcome>[]} */
   const results = []
   /** @type {string[]} */
   const errors = []
@@ -85,6 +103,6 @@ async function attemptSteps(steps) {
       errors.push(/** @type {Error} */ (error).message)
     }
   }
-  const collectAll = (/** @type {keyof Cleaned} */ name) => results.flatMap(cleaned => cleaned[name] ?? [])
+  const collectAll = (/** @type {keyof CleanupOutcome} */ name) => results.flatMap(outcome => outcome[name] ?? [])
   return { removed: collectAll('removed'), left: collectAll('left'), failed: [...errors, ...collectAll('failed')] }
 }

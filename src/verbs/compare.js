@@ -1,11 +1,16 @@
 import { Option } from 'commander'
 import { chooseCompareStatus, compareRuns } from '../analysis/compare-runs.js'
 import { summarise } from '../analysis/summarise.js'
-import { collectValues } from '../prepare/options.js'
+import { collectValues } from '../prepare/option-parsers.js'
 import { readRun } from '../records/records.js'
 import { renderAnswerText } from '../report/answer/text.js'
 import { createComparisonAnswer, renderComparisonDetails } from '../report/comparison.js'
 import { withRuns } from './open-runs.js'
+
+/**
+ * @import { RunComparison } from '../analysis/compare-runs.js'
+ * @import { NamedRun } from '../report/comparison.js'
+ */
 
 /** Adds `compare`, which compares two runs as `bench` compares two planes. @type {import('./program.js').AddVerb} */
 export function addCompare(verb, { print, say, end }) {
@@ -22,15 +27,24 @@ export function addCompare(verb, { print, say, end }) {
           for (const warning of warnings) say(restoreNames(warning))
           return { folder: restoreNames(folder), manifest, records, summary: summarise({ manifest, records }) }
         })
-        const result = compareRuns({ old, new: next }, { thresholds: options.threshold })
-        const render = options.details
-          ? renderComparisonDetails
-          : (/** @type {Parameters<typeof createComparisonAnswer>} */ ...compared) =>
-              renderAnswerText(createComparisonAnswer(...compared), { more: ['More numbers: --details'] })
-        print(options.json ? JSON.stringify(result, null, 2) : render(result, { old, new: next }))
+        const runs = { old, new: next }
+        const result = compareRuns(runs, { thresholds: options.threshold })
+        print(renderResult(result, { runs, ...options }))
         const { status, reasons } = chooseCompareStatus(result)
         reasons.forEach(say)
         end(status)
       }),
     )
+}
+
+/**
+ * Renders a comparison as JSON, as all verdicts or as the answer.
+ * @param {RunComparison} result
+ * @param {{ runs: { old: NamedRun, new: NamedRun }, json?: boolean, details?: boolean }} options
+ * @returns {string}
+ */
+function renderResult(result, { runs, json, details }) {
+  if (json) return JSON.stringify(result, null, 2)
+  if (details) return renderComparisonDetails(result, runs)
+  return renderAnswerText(createComparisonAnswer(result, runs), { more: ['More numbers: --details'] })
 }

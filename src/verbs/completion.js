@@ -7,7 +7,7 @@ import { quoteWord } from '../lib/quote-word.js'
  * @import { AddVerb } from './program.js'
  */
 
-/** @typedef {{ name: string, does: string, options: [name: string, does: string][] }} Verb */
+/** @typedef {{ name: string, does: string, options: [name: string, does: string][] }} Verb names of options are long, such as --cpu */
 
 const PROGRAM = 'sidecar-bench'
 
@@ -27,13 +27,13 @@ complete -o default -F _sidecar_bench ${PROGRAM}`
   },
 
   zsh(verbs) {
-    const list = (/** @type {[string, string][]} */ words) =>
+    const renderWords = (/** @type {[string, string][]} */ words) =>
       words.map(([word, does]) => quoteWord(`${word}:${does}`)).join(' ')
-    const cases = verbs.map(({ name, options }) => `    ${name}) offered=(${list(options)}) ;;`)
+    const cases = verbs.map(({ name, options }) => `    ${name}) offered=(${renderWords(options)}) ;;`)
     return `#compdef ${PROGRAM}
 _sidecar_bench() {
   local -a offered
-  (( CURRENT == 2 )) && offered=(${list(verbs.map(({ name, does }) => [name, does]))}) || case $words[2] in
+  (( CURRENT == 2 )) && offered=(${renderWords(verbs.map(({ name, does }) => [name, does]))}) || case $words[2] in
 ${cases.join('\n')}
   esac
   [[ $CURRENT == 2 || $PREFIX == -* ]] && _describe ${PROGRAM} offered || _files
@@ -45,8 +45,8 @@ compdef _sidecar_bench ${PROGRAM}`
     const lines = verbs.flatMap(({ name, does, options }) => [
       `complete -c ${PROGRAM} -n __fish_use_subcommand -f -a ${name} -d ${quoteWord(does)}`,
       ...options.map(
-        ([word, what]) =>
-          `complete -c ${PROGRAM} -n '__fish_seen_subcommand_from ${name}' -l ${word.slice(2)} -d ${quoteWord(what)}`,
+        ([option, help]) =>
+          `complete -c ${PROGRAM} -n '__fish_seen_subcommand_from ${name}' -l ${option.slice(2)} -d ${quoteWord(help)}`,
       ),
     ])
     return lines.join('\n')
@@ -57,11 +57,20 @@ compdef _sidecar_bench ${PROGRAM}`
 export function addCompletion(verb, { print }) {
   verb.argument('<shell>', Object.keys(SHELLS).join(', ')).action((/** @type {string} */ shell) => {
     if (!Object.hasOwn(SHELLS, shell)) throw new UsageError(`"${shell}" is none of ${Object.keys(SHELLS).join(', ')}`)
-    const verbs = /** @type {Command} */ (verb.parent).commands.map(command => {
-      const options = command.createHelp().visibleOptions(command)
-      const named = options.map(({ long, description }) => /** @type {[string, string]} */ ([`${long}`, description]))
-      return { name: command.name(), does: command.description(), options: named }
-    })
-    print(SHELLS[shell](verbs))
+    print(SHELLS[shell](/** @type {Command} */ (verb.parent).commands.map(describeVerb)))
   })
+}
+
+/**
+ * Describes a verb, with the options that its help shows.
+ * @param {Command} command
+ * @returns {Verb}
+ */
+function describeVerb(command) {
+  const options = command.createHelp().visibleOptions(command)
+  return {
+    name: command.name(),
+    does: command.description(),
+    options: options.map(({ long, description }) => [`${long}`, description]),
+  }
 }

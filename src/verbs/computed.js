@@ -3,14 +3,14 @@ import { COMPUTED } from '../kinds/computed.js'
 import { UsageError } from '../lib/errors.js'
 import { readKit } from '../lib/kit.js'
 import { renderCommand } from '../lib/render-command.js'
+import { renderTimestamp } from '../lib/timestamp.js'
 import { SCHEMA_VERSION } from '../model/versions.js'
 import { COMPUTED_OPTIONS } from '../prepare/options.js'
-import { renderTimestamp } from '../prepare/site.js'
 import { assertWritableFolder, PAGE, writeAtomically } from '../records/files.js'
 import { readSummary } from '../records/records.js'
 import { renderAnswerText } from '../report/answer/text.js'
 import { announceResults } from './documents.js'
-import { answerClaims } from './read-claims.js'
+import { evaluateRunClaims } from './read-claims.js'
 
 /**
  * Runs that are computed instead of measured: `bench` makes them; `report`, `verify` and `claims` read them.
@@ -26,19 +26,13 @@ const FIRST_SEED = 1
  * Computes a run, writes its folder with all documents, and prints its answer.
  * @param {{ experiment: import('../kinds/balance/experiment.js').BalanceExperiment, command: Command }} options
  * @param {import('./program.js').Context} context
- * @throws {UsageError} for an option that such a run does not have
+ * @throws {UsageError} for an option that such a run does not have, or a folder that is not empty; {BenchError} if a file cannot be
+ *   written
  */
 export async function benchComputedRun({ experiment, command }, context) {
   const { kind: name, name: experimentName, question, claims, ...form } = experiment
   const kind = COMPUTED[name]
-  const foreignOptions = command.options.filter(option => {
-    const attribute = option.attributeName()
-    return command.getOptionValueSource(attribute) === 'cli' && !COMPUTED_OPTIONS.includes(attribute)
-  })
-  if (foreignOptions.length > 0)
-    throw new UsageError(
-      `${foreignOptions.map(({ long }) => long).join(', ')}: ${experimentName} measures nothing, and takes ${COMPUTED_OPTIONS.map(option => `--${option}`).join(', ')} alone`,
-    )
+  assertComputedOptions(command, experimentName)
   const { seed = FIRST_SEED, out, json, details } = command.opts()
   if (out) assertWritableFolder(out)
   const startedAt = new Date().toISOString()
@@ -56,13 +50,29 @@ export async function benchComputedRun({ experiment, command }, context) {
   const run = { manifest, trials: kind.compute({ form, seed }) }
   const summary = kind.summarise(run)
   kind.write(folder, { ...run, summary })
-  const { markdown, writeHtml } = await openDocuments(kind, run)
+  const { markdown, writeHtml } = await loadComputedFormats(kind, run)
   writeAtomically(folder, 'report.md', markdown())
   writeHtml(folder)
-  context.print(
-    json ? JSON.stringify(summary, null, 2) : await FORMATS[details ? 'details' : 'text'](kind, run, folder),
-  )
+  const textFormat = details ? 'details' : 'text'
+  context.print(await FORMATS[json ? 'json' : textFormat](kind, run, folder))
   announceResults(folder, context)
+}
+
+/**
+ * Asserts that a command line has only options that a computed run has.
+ * @param {Command} command
+ * @param {string} experimentName for the error
+ * @throws {UsageError} that lists the others
+ */
+function assertComputedOptions(command, experimentName) {
+  const foreignOptions = command.options.filter(option => {
+    const attribute = option.attributeName()
+    return command.getOptionValueSource(attribute) === 'cli' && !COMPUTED_OPTIONS.includes(attribute)
+  })
+  if (foreignOptions.length === 0) return
+  const foreignFlags = foreignOptions.map(({ long }) => long).join(', ')
+  const ownFlags = COMPUTED_OPTIONS.map(option => `--${option}`).join(', ')
+  throw new UsageError(`${foreignFlags}: ${experimentName} measures nothing, and takes ${ownFlags} alone`)
 }
 
 /**
@@ -77,11 +87,11 @@ const FORMATS = {
   },
   details(kind, run) {
     const summary = kind.summarise(run)
-    return kind.renderText(summary, answerClaims(summary))
+    return kind.renderText(summary, evaluateRunClaims(summary))
   },
-  html: async (kind, run, out) => (await openDocuments(kind, run)).writeHtml(out),
-  md: async (kind, run) => (await openDocuments(kind, run)).markdown().trimEnd(),
-  svg: async (kind, run, out) => (await openDocuments(kind, run)).writeSvgs(out).join('\n'),
+  html: async (kind, run, out) => (await loadComputedFormats(kind, run)).writeHtml(out),
+  md: async (kind, run) => (await loadComputedFormats(kind, run)).markdown().trimEnd(),
+  svg: async (kind, run, out) => (await loadComputedFormats(kind, run)).writeSvgs(out).join('\n'),
   csv: (kind, run) => kind.renderCsv(kind.summarise(run)).trimEnd(),
   json: (kind, run) => JSON.stringify(kind.summarise(run), null, 2),
 }
@@ -91,22 +101,21 @@ const FORMATS = {
  * @param {ComputedKind} kind
  * @param {{ folder: string, format: string, out: string }} options folder: of the run; out: the folder for files
  * @returns {Promise<string>} the text to print, or the paths of the written files
- * @throws {UsageError} for a format that such a run does not have
+ * @throws {UsageError} for a format that such a run does not have; {BenchError} if a file of the run cannot be read, or one cannot be
+ *   written
  */
 export async function reportComputedRun(kind, { folder, format, out }) {
   if (Object.hasOwn(FORMATS, format)) return FORMATS[format](kind, kind.read(folder), format === 'text' ? folder : out)
-  throw new UsageError(
-    `--format ${format}: a run of ${kind.name} has ${Object.keys(FORMATS)
-      .filter(name => name !== 'details')
-      .join(', ')}`,
-  )
+  const names = Object.keys(FORMATS).filter(name => name !== 'details')
+  throw new UsageError(`--format ${format}: a run of ${kind.name} has ${names.join(', ')}`)
 }
 
 /**
- * Computes every record again from its seed, and the summary from the records, and lists the differences.
+ * Computes every record of a run again from its seed, and the summary from the records, and lists the differences.
  * @param {ComputedKind} kind
  * @param {string} folder of the run
- * @returns {{ agrees: boolean, lines: string[] }} lines: to print
+ * @returns {{ agrees: boolean, lines: string[] }} agrees: there are no differences; lines: to print
+ * @throws {import('../lib/errors.js').BenchError} if a file of the run cannot be read
  */
 export function verifyComputedRun(kind, folder) {
   const { manifest, trials } = kind.read(folder)
@@ -118,18 +127,20 @@ export function verifyComputedRun(kind, folder) {
   const verdict = agrees
     ? 'all of them agree: the records with their seeds, summary.json with the records'
     : `${differences.length} do not agree`
-  const done = `${recomputed.length} records were computed again from their seeds`
-  return { agrees, lines: [done, ...differences.map(name => `differs: ${name}`), verdict] }
+  const count = `${recomputed.length} records were computed again from their seeds`
+  return { agrees, lines: [count, ...differences.map(name => `differs: ${name}`), verdict] }
 }
 
 /**
- * Opens the documents of a run. The code of charts takes long to load.
+ * Creates the functions that render the document of a run, or write it. Their code is loaded here, since that of charts takes long
+ * to load.
  * @param {ComputedKind} kind
  * @param {Run} run
- * @returns functions that render or write them (openDocument)
+ * @returns as `createDocumentFormats`
  */
-async function openDocuments(kind, run) {
-  const { openDocument } = await import('./write-report.js')
+async function loadComputedFormats(kind, run) {
+  const { createDocumentFormats } = await import('./write-report.js')
   const summary = kind.summarise(run)
-  return openDocument(kind.createDocument({ manifest: run.manifest, summary, claims: answerClaims(summary) }), {})
+  const claims = evaluateRunClaims(summary)
+  return createDocumentFormats(kind.createDocument({ manifest: run.manifest, summary, claims }), {})
 }

@@ -6,17 +6,18 @@ import { PAGE } from '../records/files.js'
 /** @import { Context } from './program.js' */
 
 /**
- * Opens the documents of a run. The code of charts takes long to load.
+ * Opens the report of a run. Its code is loaded here, since that of charts takes long to load.
  * @param {Parameters<typeof import('./write-report.js').openReport>[0]} run
  * @returns the functions of `openReport`
+ * @throws {import('../lib/errors.js').BenchError} if the folder holds no run
  */
-export async function openDocuments(run) {
+export async function loadReport(run) {
   const { openReport } = await import('./write-report.js')
   return openReport(run)
 }
 
 /**
- * Writes the documents of a run. It does not throw.
+ * Writes report.md and report.html of a run. It does not throw.
  * @param {string} folder of the run
  * @param {Pick<Context, 'say'>} context
  * @returns {Promise<boolean>} false: one could not be written, and a line on stderr says why
@@ -24,8 +25,8 @@ export async function openDocuments(run) {
 export async function writeDocuments(folder, { say }) {
   try {
     const { readSummary } = await import('../records/records.js')
-    const documents = await openDocuments({ folder, summary: readSummary(folder) })
-    documents.write()
+    const report = await loadReport({ folder, summary: readSummary(folder) })
+    report.write()
     return true
   } catch (error) {
     say(
@@ -36,7 +37,7 @@ export async function writeDocuments(folder, { say }) {
 }
 
 /**
- * Prints where the results are, and the page if there is one.
+ * Prints the path of the results, and that of report.html if it is there.
  * @param {string} folder of a run
  * @param {Pick<Context, 'say'>} context
  */

@@ -7,13 +7,16 @@ import { assertImageTools, loadControlToolSpecs, loadToolSpecs } from '../prepar
 import { renderImages, renderImports } from '../targets/kubernetes/images.js'
 import { ARCHITECTURES } from '../tools/build.js'
 import { findTool } from '../tools/find.js'
-import { formatImageName, writeImage } from '../tools/image.js'
+import { renderImageName, writeImage } from '../tools/image.js'
 
 const ADS_HELP =
   "build the server of --control ads, and write its image to an archive for nodes of this machine's architecture"
 
-/** Adds `images`, which lists the images that a node needs, or writes one to load where no registry is reached. @type {import('./program.js').AddVerb} */
-export function addImages(verb, { print, say, signal }) {
+/**
+ * Adds `images`, which lists the images that a node needs, or writes one to load where no registry is reached.
+ * @type {import('./program.js').AddVerb}
+ */
+export function addImages(verb, context) {
   verb
     .addOption(createImageOption(''))
     .addOption(new Option('--ads <file>', ADS_HELP).conflicts('image'))
@@ -22,28 +25,31 @@ export function addImages(verb, { print, say, signal }) {
         throw new UsageError(`--ads ${file}: images are of Linux: run it on a Linux machine of the node's architecture`)
       await assertImageTools(images)
       const specs = [...(await loadToolSpecs()), ...(await loadControlToolSpecs())]
-      print((file === undefined ? renderImages({ specs, images }) : await writeAds(file)).join('\n'))
+      const lines = file === undefined ? renderImages({ specs, images }) : await writeAdsImage(file, context)
+      context.print(lines.join('\n'))
     })
+}
 
-  /**
-   * Builds the ADS server, writes its image, and renders how to load it.
-   * @param {string} file the path of the archive
-   * @returns {Promise<string[]>} lines to print
-   * @throws {BenchError} if it cannot be built, or the program that was found was not built by this kit
-   */
-  async function writeAds(file) {
-    const { name } = adsTool
-    const tool = await findTool(adsTool, { say, signal })
-    if ('missing' in tool) throw new BenchError(tool.missing)
-    // The image's tag stands for the source in this kit: another program would have a wrong tag.
-    if (!['cache', 'fetched'].includes(tool.source))
-      throw new BenchError(
-        `${tool.path} (${tool.source}) was not built by this kit: unset ENVOY_ADS, or take it off PATH`,
-      )
-    await writeImage({ name, program: tool.path, file })
-    return [
-      `${file} has the image ${formatImageName(name)}, for nodes of ${ARCHITECTURES[arch] ?? arch}.`,
-      ...renderImports(file),
-    ]
-  }
+/**
+ * Builds the ADS server if this kit has not built it yet, and writes its image to an archive.
+ * @param {string} file the path of the archive
+ * @param {Pick<import('./program.js').Context, 'say' | 'signal'>} context
+ * @returns {Promise<string[]>} lines that say how to load the image
+ * @throws {BenchError} if the server cannot be built, or the program that was found was not built by this kit; the system's error if
+ *   the archive cannot be written; the signal's reason when it aborts
+ */
+async function writeAdsImage(file, { say, signal }) {
+  const { name } = adsTool
+  const tool = await findTool(adsTool, { say, signal })
+  if ('missing' in tool) throw new BenchError(tool.missing)
+  // The image's tag has the hash of this kit's source: for another program it would be wrong.
+  if (!['cache', 'fetched'].includes(tool.source))
+    throw new BenchError(
+      `${tool.path} (${tool.source}) was not built by this kit: unset ENVOY_ADS, or take it off PATH`,
+    )
+  await writeImage({ name, program: tool.path, file })
+  return [
+    `${file} has the image ${renderImageName(name)}, for nodes of ${ARCHITECTURES[arch] ?? arch}.`,
+    ...renderImports(file),
+  ]
 }

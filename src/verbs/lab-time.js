@@ -2,7 +2,7 @@ import path from 'node:path'
 import { chooseOldSide, isKitScripts, locateOldSide } from '../lab/sides.js'
 import { withTemporaryFolder } from '../lib/temporary-folder.js'
 import { PARITY_NAMES } from '../parity/verdict/checks.js'
-import { renderRequestOptions } from '../prepare/options.js'
+import { renderRequestOptions } from '../prepare/request-options.js'
 import { runBenchCommand } from './bench.js'
 
 /**
@@ -12,32 +12,37 @@ import { runBenchCommand } from './bench.js'
  * @import { Context } from './program.js'
  */
 /**
- * @typedef {object} Timed
+ * Both sides, as they are counted, then timed.
+ * @typedef {object} TimedSides
  * @property {Side} side the new one
- * @property {string} [against]
+ * @property {string} [against] the old side, as the user wrote it
  * @property {string[]} link only the first one is measured
  * @property {number} [payload] bytes
  * @property {RequestOptions} [requestAxes]
  * @property {string} [features]
- * @property {string[]} pipy programs of Pipy
+ * @property {string[]} pipy programs of Pipy: none, or two to compare
  * @property {boolean} parity false: the two sides need not do equal work
+ * @property {(into: string) => Promise<unknown>} count counts both sides, and writes the old scripts to the folder `into` if they
+ *   come from git
  */
 
 /**
  * Counts the instructions of both sides, then measures their CPU time with `bench`.
- * @param {Timed & { count: (into: string) => Promise<unknown> }} timed count: counts both sides, and writes the old
- *   scripts to the folder `into` if they come from git
+ * @param {TimedSides} timed
  * @param {Context} context
+ * @throws any error of the count, and of `bench`
  */
-export async function timeSides({ side, against: requestedSide, pipy, count, parity, ...load }, context) {
+export async function countAndTimeSides({ side, against: requestedSide, pipy, count, parity, ...load }, context) {
   await withTemporaryFolder('sidecar-bench-lab', async folder => {
     const against = chooseOldSide(requestedSide ?? null, side.scripts)
     const into = path.join(folder, against.replace(/[^\w.-]+/g, '-'))
     await count(into)
+    // A pipeline has an old side only if the user names one.
+    const isAlone = side.pipeline !== null && requestedSide === undefined
     // A verdict compares the first plane with the second: the new side comes first.
-    const old = side.pipeline !== null && requestedSide === undefined ? [] : [locateOldSide({ against, into })]
-    const sides = pipy.length > 0 ? pipy : [side.scripts, ...old]
-    const planes = sides.map(scripts => (isKitScripts(scripts) ? 'pipy' : `pipy=${scripts}`))
+    const scripts = isAlone ? [side.scripts] : [side.scripts, locateOldSide({ against, into })]
+    const variants = pipy.length > 0 ? pipy : scripts
+    const planes = variants.map(variant => (isKitScripts(variant) ? 'pipy' : `pipy=${variant}`))
     const words = listBenchArguments({ planes, ...load })
     // Scripts that were counted without the equal-work check are measured without it, too.
     const relaxes = parity ? [] : PARITY_NAMES.map(gate => ({ gate, why: '--no-parity' }))
@@ -47,7 +52,7 @@ export async function timeSides({ side, against: requestedSide, pipy, count, par
 
 /**
  * Lists the arguments of `bench` that measure both sides.
- * @param {Pick<Timed, 'link' | 'payload' | 'requestAxes' | 'features'> & { planes: string[] }} timed planes: the
+ * @param {Pick<TimedSides, 'link' | 'payload' | 'requestAxes' | 'features'> & { planes: string[] }} timed planes: the
  *   choices of --planes, the new side first
  * @returns {string[]}
  */

@@ -14,15 +14,15 @@ import { sleep } from '../lib/wait.js'
  * @typedef {() => Promise<Sides['old']>} CountOld
  */
 
-const LOOK_MS = 100
+const POLL_MS = 100
 // Swap files, backups and locks, which editors write and remove between two saves.
-const OF_EDITOR = /^[.#]|~$/
+const EDITOR_FILE = /^[.#]|~$/
 
 /**
  * Counts the new side now and after every save, and prints the errors of saved scripts. A save aborts a running
- * count, whose numbers would be of two versions. It returns only by throwing.
+ * count, whose numbers would be of two versions. It ends only by throwing.
  * @param {Watching} watching
- * @throws the signal's reason; an error of the old side
+ * @throws the signal's reason; an error of the old side; an error of the new side that is no BenchError
  */
 export async function countSaves({ signal, ...options }) {
   const ending = new AbortController()
@@ -39,7 +39,7 @@ export async function countSaves({ signal, ...options }) {
 /**
  * Creates a function that counts the old side at its first call and returns that count at every other: the old side stays as it is.
  * @param {Watching} watching
- * @returns {CountOld}
+ * @returns {CountOld} rejects with an OldSideError if the old side does not serve, or cannot be counted
  */
 function createOldCount({ lab, signal, say }) {
   /** @type {ReturnType<CountOld> | null} */
@@ -70,41 +70,18 @@ class OldSideError extends Error {
  * @param {Watching} watching
  * @throws as `countSaves`
  */
-async function countSave(countOld, { lab, hasParity, folder, printCounts, signal, say }) {
+async function countSave(countOld, watching) {
+  const { folder, signal, say } = watching
   const start = performance.now()
-  const counted = hashSavedScripts(folder)
-  const saved = awaitSave(folder, { counted, signal })
+  const countedHash = hashSavedScripts(folder)
+  const saved = awaitSave(folder, { countedHash, signal })
   const saving = new AbortController()
   saved.then(
     () => saving.abort(),
     () => {},
   )
-  const hasChanged = () => saving.signal.aborted || ![null, counted].includes(hashSavedScripts(folder))
-  let isStale = false
-  try {
-    const untilSave = AbortSignal.any([signal, saving.signal])
-    // Every process and request of a count listens to the signal.
-    setMaxListeners(0, untilSave)
-    await countChecked({
-      lab,
-      hasParity,
-      signal: untilSave,
-      say,
-      countOld,
-      printCounts: async counts => {
-        isStale = hasChanged()
-        if (!isStale) await printCounts(counts)
-      },
-    })
-  } catch (error) {
-    signal.throwIfAborted()
-    if (error instanceof OldSideError) throw error.cause
-    isStale = hasChanged()
-    if (!isStale) {
-      if (!(error instanceof BenchError)) throw error
-      say(error.message)
-    }
-  }
+  const hasChanged = () => saving.signal.aborted || ![null, countedHash].includes(hashSavedScripts(folder))
+  const isStale = await countUntilSave({ ...watching, countOld, saveSignal: saving.signal, hasChanged })
   const seconds = ((performance.now() - start) / 1000).toFixed(1)
   say(
     isStale
@@ -119,28 +96,64 @@ async function countSave(countOld, { lab, hasParity, folder, printCounts, signal
 }
 
 /**
- * Waits until two looks in a row find the same scripts, which are not the counted ones: an editor may write several
+ * Counts the current scripts, and prints the counts, or the error of scripts that do not serve. A save aborts it: then neither is
+ * printed, since they would be of two versions.
+ * @param {Watching & { countOld: CountOld, saveSignal: AbortSignal, hasChanged: () => boolean }} options saveSignal: aborts at a
+ *   save; hasChanged: says whether the scripts are no longer those that are counted
+ * @returns {Promise<boolean>} true: the scripts were saved during the count
+ * @throws as `countSaves`
+ */
+async function countUntilSave({ countOld, saveSignal, hasChanged, ...watching }) {
+  const { printCounts, signal, say } = watching
+  let isStale = false
+  try {
+    const untilSave = AbortSignal.any([signal, saveSignal])
+    // Every process and request of a count listens to the signal.
+    setMaxListeners(0, untilSave)
+    await countChecked({
+      ...watching,
+      signal: untilSave,
+      countOld,
+      printCounts: async counts => {
+        isStale = hasChanged()
+        if (!isStale) await printCounts(counts)
+      },
+    })
+  } catch (error) {
+    signal.throwIfAborted()
+    if (error instanceof OldSideError) throw error.cause
+    isStale = hasChanged()
+    if (isStale) return true
+    if (!(error instanceof BenchError)) throw error
+    say(error.message)
+  }
+  return isStale
+}
+
+/**
+ * Waits until two readings in a row find the same scripts, which are not the counted ones: an editor may write several
  * files in one save.
  * @param {string} folder of the scripts
- * @param {{ counted: string | null, signal: AbortSignal }} options counted: hash of the counted scripts; null: they
+ * @param {{ countedHash: string | null, signal: AbortSignal }} options countedHash: of the counted scripts; null: they
  *   could not be read
- * @throws the signal's reason
+ * @throws the signal's reason when it aborts; the system's error if the folder cannot be read
  */
-async function awaitSave(folder, { counted, signal }) {
-  let previousHash = counted
+async function awaitSave(folder, { countedHash, signal }) {
+  let previousHash = countedHash
   for (;;) {
-    await sleep(LOOK_MS, signal)
+    await sleep(POLL_MS, signal)
     const savedHash = hashSavedScripts(folder)
-    if (savedHash !== null && savedHash !== counted && savedHash === previousHash) return
+    if (savedHash !== null && savedHash !== countedHash && savedHash === previousHash) return
     previousHash = savedHash
   }
 }
 
 /**
- * Counts the new side and prints the count, then runs the equal-work check. They do not run at the same time: the
- * check would take CPU from the sidecars, and the count would make requests of the check time out.
+ * Counts the new side and, at the first call, the old side, prints the counts, then runs the equal-work check. They do not run at
+ * the same time: the check would take CPU from the sidecars, and the count would make requests of the check time out.
  * @param {Counting & { countOld: CountOld, printCounts: Watching['printCounts'] }} counting
- * @throws {BenchError} if a side does not serve, or the equal-work check fails
+ * @throws {BenchError} if the new side does not serve, or the equal-work check fails; {OldSideError} if the old side does not
+ *   serve, or cannot be counted; an error of `printCounts`
  */
 async function countChecked({ lab, hasParity, countOld, printCounts, signal, say }) {
   await lab.assertServes('new', signal, say)
@@ -148,7 +161,7 @@ async function countChecked({ lab, hasParity, countOld, printCounts, signal, say
   await printCounts({ old, new: next })
   if (!hasParity) return
   say('running the equal-work check')
-  await lab.checkParity(signal).catch(error => {
+  await lab.assertParity(signal).catch(error => {
     if (!(error instanceof BenchError)) throw error
     throw new BenchError(`the count above is of other work: ${error.message}`, { cause: error })
   })
@@ -158,12 +171,13 @@ async function countChecked({ lab, hasParity, countOld, printCounts, signal, say
 /**
  * Hashes the scripts of a folder, without files of editors and broken links.
  * @param {string} folder
- * @returns {string | null} null: a file was removed before it was read
+ * @returns {string | null} null: the folder is missing, or a file was removed before it was read
+ * @throws the system's error if a file cannot be read
  */
 function hashSavedScripts(folder) {
   try {
     // `existsSync` leaves out a broken link, which is no script.
-    return hashFolder(folder, file => !OF_EDITOR.test(path.basename(file)) && existsSync(file))
+    return hashFolder(folder, file => !EDITOR_FILE.test(path.basename(file)) && existsSync(file))
   } catch (error) {
     if (/** @type {NodeJS.ErrnoException} */ (error).code === 'ENOENT') return null
     throw error

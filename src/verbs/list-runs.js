@@ -19,10 +19,10 @@ import { createAnswer } from '../report/answer/answer.js'
  * Lists the runs of a folder and of its subfolders, the latest first. A run that cannot be read comes last.
  * @param {string} root
  * @returns {ListedRun[]} []: there are none
- * @throws {BenchError} if there is no such folder
+ * @throws {BenchError} if there is no such folder, or it cannot be read
  */
 export function listRuns(root) {
-  return findRuns(root)
+  return listRunFolders(root)
     .map(folder => {
       try {
         const { run, says } = readAnswer(folder)
@@ -37,22 +37,22 @@ export function listRuns(root) {
 }
 
 /**
- * Finds the folders of runs in a folder. Links are not followed, and the folder of a run is not searched.
+ * Lists the folders of runs in a folder. Links are not followed, and the folder of a run is not searched.
  * @param {string} folder
  * @param {number} [depth] levels to search; 2 by default
- * @returns {string[]} []: there are none
- * @throws {BenchError} if it is no folder, or does not exist
+ * @returns {string[]} paths that begin with `folder`; []: there are none
+ * @throws {BenchError} if it does not exist, is a file, or it or a subfolder cannot be read
  */
-export function findRuns(folder, depth = 2) {
+export function listRunFolders(folder, depth = 2) {
   if (!existsSync(folder))
     throw new BenchError(`there are no runs in ${folder}/ yet: make one with ${renderCommand('bench')}`)
   if (!statSync(folder).isDirectory())
     throw new BenchError(`${folder} is a file: name a run, or the folder of all runs`)
-  const inside = listFolderEntries(folder).filter(entry => entry.isDirectory())
-  return inside.flatMap(({ name }) => {
+  const subfolders = listFolderEntries(folder).filter(entry => entry.isDirectory())
+  return subfolders.flatMap(({ name }) => {
     const subfolder = path.join(folder, name)
     if (existsSync(path.join(subfolder, 'manifest.json')) || existsSync(path.join(subfolder, 'raw'))) return [subfolder]
-    return depth > 1 ? findRuns(subfolder, depth - 1) : []
+    return depth > 1 ? listRunFolders(subfolder, depth - 1) : []
   })
 }
 
@@ -75,7 +75,7 @@ function listFolderEntries(folder) {
  * Reads a run's identity and its answer, as one line. Without a summary the line says how many trials are recorded.
  * @param {string} folder of a run
  * @returns {{ run: { startedAt: string, experiment: string }, says: string }} says: the answer
- * @throws {BenchError} if a document cannot be read, or is damaged
+ * @throws {BenchError} if a document cannot be read, or is damaged; any error of reporting one whose damage was not found
  */
 function readAnswer(folder) {
   const computed = findComputedKind(folder)

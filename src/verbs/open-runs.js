@@ -16,26 +16,24 @@ export const BUNDLE_ENDING = /\.(tar\.gz|tgz)$/
  * @param {(folders: string[], restoreNames: (text: string) => string) => T | Promise<T>} use restoreNames: replaces
  *   the temporary folder in a text by the bundle's name
  * @returns {Promise<T>} the result of `use`
- * @throws {BenchError} if a bundle cannot be unpacked; an error of `use`, with the names restored
+ * @throws {BenchError} if a bundle cannot be unpacked; an error of `use`: of a BenchError, a copy with the names restored
  */
 export async function withRuns(results, use) {
-  /** @type {Map<string, string>} */
+  /** The files of bundles, by their temporary folders. @type {Map<string, string>} */
   const bundles = new Map()
-  // A text may have the temporary folder as a whole path, or relative to the current folder.
-  const matchPath = (/** @type {string} */ folder) =>
-    new RegExp([path.relative('', folder), folder].map(escapePattern).join('|'), 'g')
   const restoreNames = (/** @type {string} */ text) =>
-    [...bundles].reduce((named, [folder, file]) => named.replace(matchPath(folder), () => file), text)
-  const remove = () => {
+    [...bundles].reduce((restored, [folder, bundle]) => restored.replace(createPathPattern(folder), () => bundle), text)
+  const removeFolders = () => {
     for (const folder of bundles.keys()) rmSync(folder, { recursive: true, force: true })
   }
-  const takeBack = runAtExit(remove)
+  const cancelAtExit = runAtExit(removeFolders)
   try {
     const folders = []
     for (const name of results) {
       const folder = isBundle(name) ? makeTemporaryFolder('sidecar-bench-bundle') : name
       folders.push(folder)
       if (folder === name) continue
+      // Set before it is unpacked: a part of a damaged bundle must be removed, too.
       bundles.set(folder, name)
       await unpackBundle(name, folder)
     }
@@ -44,15 +42,24 @@ export async function withRuns(results, use) {
     if (!(error instanceof BenchError)) throw error
     throw new BenchError(restoreNames(error.message), { exitStatus: error.exitStatus, cause: error })
   } finally {
-    takeBack()
-    remove()
+    cancelAtExit()
+    removeFolders()
   }
 }
 
 /**
- * Says whether a run is a file, and no folder.
- * @param {string} name its path
- * @returns {boolean} false also: it does not exist
+ * Creates a pattern of a folder's path, since a text may have it absolute, or relative to the current folder.
+ * @param {string} folder absolute
+ * @returns {RegExp}
+ */
+function createPathPattern(folder) {
+  return new RegExp([path.relative('', folder), folder].map(escapePattern).join('|'), 'g')
+}
+
+/**
+ * Says whether the path of a run is that of a file. Its content is not checked.
+ * @param {string} name
+ * @returns {boolean} false also: there is none
  */
 export function isBundle(name) {
   return existsSync(name) && statSync(name).isFile()

@@ -4,21 +4,29 @@ import { loadPlanes } from '../dataplanes/registry.js'
 import { BenchError, EXIT, SiteLostError, UsageError } from '../lib/errors.js'
 import { renderSuggestion } from '../lib/nearest.js'
 import { ROOT } from '../lib/paths.js'
+import { renderTimestamp } from '../lib/timestamp.js'
 import { AXES } from '../model/arms.js'
 import { hasAcceptedPlaintext } from '../parity/beside/access.js'
 import { LEFT_OUT } from '../parity/beside/corpus.js'
-import { CONFIGURATIONS, findUntriedReason, listLacks, tryPlane, writeParityCertificates } from '../parity/try-plane.js'
+import {
+  CONFIGURATIONS,
+  findUntriedReason,
+  listDeclaredLacks,
+  tryPlane,
+  writeParityCertificates,
+} from '../parity/try-plane.js'
 import { joinAlikeLines, splitByLacks } from '../parity/verdict/rows.js'
-import { parsePlanes } from '../prepare/options.js'
+import { parsePlanes } from '../prepare/option-parsers.js'
 import { findPlane } from '../prepare/programs.js'
-import { renderTimestamp, withSite } from '../prepare/site.js'
+import { withSite } from '../prepare/site.js'
 import { assertKnownPlanes } from '../prepare/supported.js'
-import { findDeployedProfile } from '../services/specs.js'
+import { findDeployedProfile } from '../services/profiles.js'
 
 /** @import { Lack, PlaneChoice, Site } from '../model/types.ts' */
 /** @import { Planes } from '../prepare/programs.js' */
 /**
  * @import { ProbedRow } from '../parity/beside/probe.js'
+ * @import { Measured } from '../parity/rig.js'
  * @import { Context } from './program.js'
  */
 
@@ -50,7 +58,7 @@ export function addParity(verb, context) {
  * exit status 1.
  * @param {{ site: Site, planes: Planes, choice: PlaneChoice, names: string[] }} options names: of configurations
  * @param {Context} context
- * @throws {BenchError} if the plane has no program, or the machine cannot run it
+ * @throws {BenchError} if the plane has no program, or the machine cannot run it; the signal's reason when it aborts
  */
 async function tryConfigurations({ site, planes, choice, names }, { print, say, end, signal }) {
   const { plane: name, profile } = choice
@@ -67,28 +75,13 @@ async function tryConfigurations({ site, planes, choice, names }, { print, say, 
   let isWhole = true
   for (const [index, only] of names.entries()) {
     const measured = CONFIGURATIONS[only]
-    const { tls, protocol, trafficPolicy, features } = measured
-    const featureWords = features ? [AXES.features.render(features)] : []
-    const title = `${only}: ${[tls, protocol, `policy ${trafficPolicy}`, ...featureWords].join(', ')}`
+    const title = renderConfiguration(only, measured)
     const untried = findUntriedReason(measured, { plane, tool, profile })
     if (untried !== null) {
       print(`not tried  ${title}: ${untried}`)
       continue
     }
-    const lines = await tryPlane({ ...rigOptions, index, measured })
-      .then(rows =>
-        rows.flatMap(row => {
-          const lines = renderDifferences([row], listLacks(plane, measured))
-          // The work of a plane as a mesh deploys it is not held equal: its differences are printed as known.
-          const isExcused = deployed && !deployed.isHeld && !hasAcceptedPlaintext(row)
-          return isExcused ? lines.map(line => ({ ...line, isKnown: true })) : lines
-        }),
-      )
-      .catch(error => {
-        signal.throwIfAborted()
-        if (!(error instanceof BenchError) || error instanceof SiteLostError) throw error
-        return [{ isKnown: false, text: error.message }]
-      })
+    const lines = await tryConfiguration({ ...rigOptions, index, measured }, deployed)
     const isShort = lines.some(({ isKnown }) => !isKnown)
     isWhole &&= !isShort
     print(`${isShort ? 'short     ' : 'whole     '} ${title}`)
@@ -100,12 +93,49 @@ async function tryConfigurations({ site, planes, choice, names }, { print, say, 
 }
 
 /**
- * Renders a line for each difference between a plane and the contract.
+ * Renders a configuration: its name, TLS, protocol, policy and features.
+ * @param {string} name
+ * @param {Measured} configuration
+ * @returns {string}
+ */
+function renderConfiguration(name, { tls, protocol, trafficPolicy, features }) {
+  const featureWords = features ? [AXES.features.render(features)] : []
+  return `${name}: ${[tls, protocol, `policy ${trafficPolicy}`, ...featureWords].join(', ')}`
+}
+
+/**
+ * Tries a plane with a configuration. An error of the plane counts as a difference.
+ * @param {Parameters<typeof tryPlane>[0] & { signal: AbortSignal }} options
+ * @param {ReturnType<typeof findDeployedProfile>} deployed the profile of a mesh that the plane has; undefined: none
+ * @returns {Promise<DifferenceLine[]>} []: it does the whole work
+ * @throws {SiteLostError} if the site is lost; the signal's reason when it aborts; any error that is no BenchError
+ */
+async function tryConfiguration(options, deployed) {
+  const { plane, measured, signal } = options
+  try {
+    const rows = await tryPlane(options)
+    return rows.flatMap(row => {
+      const lines = renderParityDifferences([row], listDeclaredLacks(plane, measured))
+      // The work of a plane as a mesh deploys it is not held equal: its differences are printed as known.
+      const isExcused = deployed && !deployed.isHeld && !hasAcceptedPlaintext(row)
+      return isExcused ? lines.map(line => ({ ...line, isKnown: true })) : lines
+    })
+  } catch (error) {
+    signal.throwIfAborted()
+    if (!(error instanceof BenchError) || error instanceof SiteLostError) throw error
+    return [{ isKnown: false, text: error.message }]
+  }
+}
+
+/** @typedef {{ isKnown: boolean, text: string }} DifferenceLine isKnown: the plane declares the difference */
+
+/**
+ * Renders a line for each difference between the work of a plane and that of a sidecar, and for each declared lack that no row shows.
  * @param {ProbedRow[]} rows of the plane's check
  * @param {Lack[]} lacks that the plane declares
- * @returns {{ isKnown: boolean, text: string }[]} isKnown: the plane declares the difference; []: there is none
+ * @returns {DifferenceLine[]} []: there are none
  */
-export function renderDifferences(rows, lacks) {
+export function renderParityDifferences(rows, lacks) {
   return rows.flatMap(row => {
     const { known, unknown, mended } = splitByLacks(row, lacks)
     return [

@@ -39,11 +39,11 @@ const VERBS = {
 }
 
 /**
- * Creates the command line.
+ * Creates the command line, with all verbs.
  * @param {Context} context
- * @param {string[]} [words] of the command line: the modules of a verb that is not among them are not loaded, and it
- *   has no options
- * @returns {Promise<Command>} it throws if a command line is wrong, and never ends the process
+ * @param {string[]} [words] of the command line: a verb that is not among them is not loaded, and has no options; by default all
+ *   are loaded
+ * @returns {Promise<Command>} throws if a command line is wrong, or help was printed, and never ends the process
  */
 export async function createProgram(context, words = Object.keys(VERBS)) {
   const withoutLineEnd = (/** @type {string} */ text) => text.replace(/\n$/, '')
@@ -56,16 +56,7 @@ export async function createProgram(context, words = Object.keys(VERBS)) {
       writeErr: text => context.say(withoutLineEnd(text)),
       outputError: (text, write) => write(text.replace(/^error: /, '')),
     })
-  program.hook('preSubcommand', ({ args }) => {
-    for (const [i, word] of args.entries()) {
-      const [, joined] = /^(--[^=]+)=\s*$/.exec(word) ?? []
-      if (word.trim() !== '' && joined === undefined) continue
-      const previousWord = args[i - 1] ?? ''
-      const emptyArgument = joined ?? (/^--?[a-z]/.test(previousWord) ? previousWord : `an argument of ${args[0]}`)
-      // An empty word is usually an unset variable of a shell; no verb has a use for one.
-      throw new UsageError(`${emptyArgument} is empty: give a value, or leave it out`)
-    }
-  })
+  program.hook('preSubcommand', ({ args }) => assertNoEmptyArgument(args))
   for (const [name, load] of Object.entries(VERBS)) {
     const verb = program.command(name)
     // `completion` lists the options of all verbs.
@@ -76,20 +67,36 @@ export async function createProgram(context, words = Object.keys(VERBS)) {
 }
 
 /**
+ * Asserts that no word of a command line is empty: it is usually an unset variable of a shell, and no verb has a use for one.
+ * @param {string[]} words from the verb on
+ * @throws {UsageError} for the first empty word, or option without its value, as in `--planes=`
+ */
+function assertNoEmptyArgument(words) {
+  for (const [i, word] of words.entries()) {
+    const [, flag] = /^(--[^=]+)=\s*$/.exec(word) ?? []
+    if (word.trim() !== '' && flag === undefined) continue
+    const previousWord = words[i - 1] ?? ''
+    const isOptionValue = /^--?[a-z]/.test(previousWord)
+    const name = flag ?? (isOptionValue ? previousWord : `an argument of ${words[0]}`)
+    throw new UsageError(`${name} is empty: give a value, or leave it out`)
+  }
+}
+
+/**
  * Chooses the exit status for an error.
  * @param {unknown} error that a verb or its command line threw
  * @returns {number}
  */
-export function findExitStatus(error) {
+export function chooseExitStatus(error) {
   if (error instanceof BenchError) return error.exitStatus
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage
   return EXIT.failed
 }
 
 /**
- * Renders an error, with its stack if DEBUG is set.
+ * Renders the message of an error; its stack instead if DEBUG is set.
  * @param {unknown} error
- * @returns {string | null} null: commander has printed it already
+ * @returns {string | null} null: it is one of commander, which has printed it already
  */
 export function renderErrorMessage(error) {
   if (error instanceof CommanderError) return null

@@ -9,18 +9,19 @@ import { listExperiments } from '../prepare/read-experiment.js'
 /** @import { ClaimsFile } from '../analysis/claims/claims.js' */
 /** @import { BalanceSummary, Summary } from '../model/types.ts' */
 
-/** Reads the published claims of the kit, bench/claims. @returns {ClaimsFile[]} @throws {UsageError} as `readClaims` */
-export function findClaims() {
+/** Reads the published claims of the kit, in bench/claims. @returns {ClaimsFile[]} @throws {UsageError} as `readClaims` */
+export function readKitClaims() {
   return readClaims(path.join(ROOT, 'bench/claims'), { experiments: listExperiments() })
 }
 
 /**
- * Evaluates the claims that the experiment of a run can test.
+ * Evaluates by one run the claims that its experiment can test.
  * @param {Summary | BalanceSummary} summary
  * @param {ClaimsFile[]} [files] with claims; by default those of the kit
  * @returns results of the claims; []: none is about this experiment
+ * @throws {UsageError} if a file of the kit is invalid
  */
-export function answerClaims(summary, files = findClaims()) {
+export function evaluateRunClaims(summary, files = readKitClaims()) {
   const results = evaluateClaims({ files, summaries: [summary] })
   return results.filter(({ experiment }) => experiment === summary.run.experiment)
 }
@@ -29,8 +30,9 @@ export function answerClaims(summary, files = findClaims()) {
  * Reads all files of claims in a folder.
  * @param {string} folder
  * @param {{ experiments: string[] }} known the names of all experiments
- * @returns {ClaimsFile[]} sorted by file name
- * @throws {UsageError} for a file that is no valid file of claims, or two claims of one id
+ * @returns {ClaimsFile[]} sorted by file name; []: there are none
+ * @throws {UsageError} for a file that is no valid file of claims, or two claims of one id; {BenchError} for a file above 4 MiB; the
+ *   system's error if the folder or a file cannot be read
  */
 export function readClaims(folder, known) {
   const names = readdirSync(folder).filter(name => name.endsWith('.yaml'))
@@ -40,10 +42,11 @@ export function readClaims(folder, known) {
   })
   /** @type {Map<string, string>} */
   const fileOfClaim = new Map()
-  for (const { file, id } of files.flatMap(({ file, claims }) => claims.map(({ id }) => ({ file, id })))) {
-    const other = fileOfClaim.get(id)
-    if (other) throw new UsageError(`${file}: claim "${id}" is in ${other} too: rename one`)
-    fileOfClaim.set(id, file)
-  }
+  for (const { file, claims } of files)
+    for (const { id } of claims) {
+      const other = fileOfClaim.get(id)
+      if (other) throw new UsageError(`${file}: claim "${id}" is in ${other} too: rename one`)
+      fileOfClaim.set(id, file)
+    }
   return files
 }

@@ -11,16 +11,16 @@ const MODULES = ['../lib/units.js', 'charts/style.js', 'charts/over-time.js', 'p
  * @returns {{ style: string, scripts: string[], library: string }} style: CSS; scripts: each after those that it
  *   imports; library: ECharts
  */
-export function readAssets() {
-  return { style: readReportFile('page/style.css'), scripts: MODULES.map(readReportFile), library: readLibrary() }
+export function readPageAssets() {
+  return { style: readReportFile('page/style.css'), scripts: MODULES.map(readReportFile), library: readEcharts() }
 }
 
-/** Reads ECharts for browsers. @returns {string} one script */
-export function readLibrary() {
+/** Reads ECharts, as one script for browsers. @returns {string} */
+export function readEcharts() {
   return readFileSync(createRequire(import.meta.url).resolve('echarts/dist/echarts.min.js'), 'utf8')
 }
 
-/** Reads a file under src/report/ as text. @param {string} name its path there @returns {string} */
+/** Reads a file of src/report/ as text. @param {string} name its path below that folder @returns {string} */
 export function readReportFile(name) {
   return readFileSync(path.join(ROOT, 'src/report', name), 'utf8')
 }

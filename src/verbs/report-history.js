@@ -7,16 +7,19 @@ import { readRun } from '../records/records.js'
 import { createHistoryDocument, renderHistoryHtml, renderHistoryText } from '../report/history.js'
 import { renderBenchfmt, renderOtava } from '../report/history-exports.js'
 import { renderHistoryMarkdown } from '../report/markdown.js'
-import { findRuns } from './list-runs.js'
-import { readAssets } from './report-assets.js'
+import { listRunFolders } from './list-runs.js'
+import { readPageAssets } from './report-assets.js'
 
 /** @import { History } from '../analysis/history.js' */
 
-/** Formats of a history: text to print, or the paths of the files written to `out`. @type {Record<string, (history: History, out: string) => string>} */
+/**
+ * Formats of a history: text to print, or the paths of the files written to `out`.
+ * @type {Record<string, (history: History, out: string) => string>}
+ */
 export const HISTORY_FORMATS = {
   text: history => renderHistoryText(createHistoryDocument(history)),
   html: (history, out) =>
-    writeAtomically(out, 'history.html', renderHistoryHtml(createHistoryDocument(history), readAssets())),
+    writeAtomically(out, 'history.html', renderHistoryHtml(createHistoryDocument(history), readPageAssets())),
   md: history => renderHistoryMarkdown(createHistoryDocument(history)).trimEnd(),
   json: history => JSON.stringify(history, null, 2),
   benchfmt: renderBenchfmt,
@@ -32,28 +35,28 @@ export const HISTORY_FORMATS = {
  * @param {string} folder of runs, or one run, which is compared with the runs beside it
  * @returns {{ history: History, root: string, warnings: string[] }} root: the folder of the runs; warnings: about
  *   damaged lines of records
- * @throws {BenchError} if there is no such folder, or the named run cannot be read
+ * @throws {BenchError} if there is no such folder, it cannot be listed, or the named run cannot be read or is a link
  */
 export function readHistory(folder) {
   const isRun = existsSync(path.join(folder, 'manifest.json'))
-  const named = isRun ? path.relative('', folder) || '.' : undefined
+  const namedRun = isRun ? path.relative('', folder) || '.' : undefined
   const root = isRun ? path.dirname(path.resolve(folder)) : folder
   const runs = []
   const unread = []
   const warnings = []
-  for (const folder of findRuns(path.relative('', root) || '.')) {
+  for (const runFolder of listRunFolders(path.relative('', root) || '.')) {
     try {
-      const { manifest, records, ...run } = readRun(folder)
-      runs.push({ folder, manifest, records })
+      const { manifest, records, ...run } = readRun(runFolder)
+      runs.push({ folder: runFolder, manifest, records })
       warnings.push(...run.warnings)
     } catch (error) {
-      unread.push({ folder, reasons: [/** @type {Error} */ (error).message] })
+      unread.push({ folder: runFolder, reasons: [/** @type {Error} */ (error).message] })
     }
   }
-  if (named !== undefined && !runs.some(run => run.folder === named)) {
-    const why = unread.find(run => run.folder === named)?.reasons[0] ?? `it is no folder of ${root}, but a link`
-    throw new BenchError(`cannot draw the history of ${named}: ${why}; name another run, or the folder of all runs`)
+  if (namedRun !== undefined && !runs.some(run => run.folder === namedRun)) {
+    const why = unread.find(run => run.folder === namedRun)?.reasons[0] ?? `it is no folder of ${root}, but a link`
+    throw new BenchError(`cannot draw the history of ${namedRun}: ${why}; name another run, or the folder of all runs`)
   }
-  const history = createHistory(runs, named)
+  const history = createHistory(runs, namedRun)
   return { history: { ...history, left: [...history.left, ...unread] }, root, warnings }
 }

@@ -13,39 +13,81 @@ import { REPORT_OPTIONS } from '../request/constraints/report.js'
 import { assertCombination } from '../request/constraints.js'
 import { RESULTS, renderRunText } from './answer.js'
 import { reportComputedRun } from './computed.js'
-import { openDocuments } from './documents.js'
+import { loadReport } from './documents.js'
 import { listRuns } from './list-runs.js'
 import { BUNDLE_ENDING, isBundle, withRuns } from './open-runs.js'
 
-/** @import { Summary } from '../model/types.ts' */
+/**
+ * @import { Command } from 'commander'
+ * @import { Summary } from '../model/types.ts'
+ * @import { Context } from './program.js'
+ */
 
 /** Formats that are written as files, and not printed. */
-const FILES = ['html', 'svg', 'page', 'otava']
+const FILE_FORMATS = ['html', 'svg', 'page', 'otava']
 /** Formats that only a history has, for other programs. */
-const OF_HISTORY = ['benchfmt', 'otava']
-const OF_HISTORIES = ['text', 'html', 'md', 'json', ...OF_HISTORY]
+const HISTORY_ONLY_FORMATS = ['benchfmt', 'otava']
+const FORMATS_OF_HISTORY = ['text', 'html', 'md', 'json', ...HISTORY_ONLY_FORMATS]
 
-/** @typedef {{ folder: string, out: string, summary: Summary, run: ReturnType<typeof readRun>, details?: boolean }} Reported out: for files; details: of text */
+/**
+ * A run to report.
+ * @typedef {object} Reported
+ * @property {string} folder
+ * @property {string} out the folder for files
+ * @property {Summary} summary
+ * @property {ReturnType<typeof readRun>} run
+ * @property {boolean} [details] of the text
+ */
 
-/** Formats of a run: text to print, or the paths of the files written to `out`. @type {Record<string, (run: Reported) => string | Promise<string>>} */
+/**
+ * Formats of a run: text to print, or the paths of the files written to `out`.
+ * @type {Record<string, (run: Reported) => string | Promise<string>>}
+ */
 const FORMATS = {
   text: ({ folder, summary, run, details }) => renderRunText({ folder, summary, run, details, isReport: true }),
-  html: async run => writeOutput(run, (await openDocuments(run)).writeHtml),
-  md: async run => (await openDocuments(run)).markdown().trimEnd(),
-  svg: async run => writeOutput(run, (await openDocuments(run)).writeSvgs).join('\n'),
+  html: async run => callWithPrintAdvice(run, (await loadReport(run)).writeHtml),
+  md: async run => (await loadReport(run)).markdown().trimEnd(),
+  svg: async run => (await callWithPrintAdvice(run, (await loadReport(run)).writeSvgs)).join('\n'),
   csv: ({ summary }) => renderArmsCsv(summary).trimEnd(),
   json: ({ summary }) => JSON.stringify(summary, null, 2),
   junit: ({ summary }) => renderJunit(summary).trimEnd(),
-  page: async run => writeOutput(run, (await openDocuments(run)).writeDecision),
+  page: async run => callWithPrintAdvice(run, (await loadReport(run)).writeDecision),
 }
 
 /** Adds `report`, which renders a run from its records in any format, or lists all runs. @type {import('./program.js').AddVerb} */
-export function addReport(verb, { print, say, end }) {
-  verb
+export function addReport(verb, context) {
+  const { print } = context
+  defineReport(verb).action(async (typedRun, options) => {
+    const { history, bundle, keepNames, out, details } = options
+    const run = typedRun ?? findDefaultRun(options)
+    const format = chooseFormat(options)
+    assertCombination(REPORT_OPTIONS, {
+      run,
+      format,
+      out,
+      history,
+      bundle,
+      keepNames,
+      formats: { ofRun: Object.keys(FORMATS), ofHistory: FORMATS_OF_HISTORY, files: FILE_FORMATS },
+    })
+    assertNoFile(out)
+    if (history) print(await renderOrWriteHistory({ folder: run ?? RESULTS, format, out }, context.say))
+    else if (run === undefined) print(renderRunList(RESULTS))
+    else if (bundle) {
+      const { bundleRun } = await import('./write-bundle.js')
+      const file = bundle === true ? undefined : bundle
+      print((await bundleRun(run, { file, keepsNames: keepNames })).join('\n'))
+    } else await reportRun(run, { format, out, details }, context)
+  })
+}
+
+/** Adds the argument and the options of `report`. @param {Command} verb @returns {Command} the same command */
+function defineReport(verb) {
+  return verb
     .argument('[results]', 'a results folder, or a bundle')
     .option(
       '--format <name>',
-      `${Object.keys(FORMATS).join(', ')}; with --history also ${OF_HISTORY.join(', ')}; html, svg, page and otava are files`,
+      `${Object.keys(FORMATS).join(', ')}; with --history also ${HISTORY_ONLY_FORMATS.join(', ')}; html, svg, page and otava are files`,
       parseFormat,
       'text',
     )
@@ -74,34 +116,45 @@ export function addReport(verb, { print, say, end }) {
       ]),
     )
     .option('--keep-names', 'with --bundle: keep the names of hosts, users and folders')
-    .action(async (named, { json, page, history, bundle, keepNames, out, details, ...options }) => {
-      const folderOrNone = named ?? (details ? findLastRun('--details') : page ? findLastRun('--page') : undefined)
-      const format = json ? 'json' : page ? 'page' : options.format
-      assertCombination(REPORT_OPTIONS, {
-        run: folderOrNone,
-        format,
-        out,
-        history,
-        bundle,
-        keepNames,
-        formats: { ofRun: Object.keys(FORMATS), ofHistory: OF_HISTORIES, files: FILES },
-      })
-      assertFolder(out)
-      if (history) return print(await renderHistory({ folder: folderOrNone ?? RESULTS, format, out }, say))
-      if (folderOrNone === undefined) return print(renderList(RESULTS))
-      if (bundle) {
-        const { bundleRun } = await import('./write-bundle.js')
-        const named = bundle !== true && { file: bundle }
-        return print((await bundleRun(folderOrNone, { ...named, keepsNames: keepNames })).join('\n'))
-      }
-      await withRuns([folderOrNone], async ([folder], restoreNames) => {
-        // A bundle has no folder to write to: files go to a folder of its name here.
-        const at = out ?? (isBundle(folderOrNone) ? path.basename(folderOrNone).replace(BUNDLE_ENDING, '') : folder)
-        const { text, isEmpty } = await renderRun({ folder, format, out: at, details }, line => say(restoreNames(line)))
-        print(restoreNames(text))
-        if (isEmpty) end(EXIT.noResult)
-      })
-    })
+}
+
+/**
+ * Chooses the format that options of `report` name.
+ * @param {{ json?: boolean, page?: boolean, format: string }} options
+ * @returns {string}
+ */
+function chooseFormat({ json, page, format }) {
+  if (json) return 'json'
+  return page ? 'page' : format
+}
+
+/**
+ * Finds the run that options of `report` mean if no run is named: the latest for --details and --page.
+ * @param {{ details?: boolean, page?: boolean }} options
+ * @returns {string | undefined} its folder; undefined: the options mean all runs
+ * @throws {BenchError} if there is no run
+ */
+function findDefaultRun({ details, page }) {
+  if (details) return findLastRun('--details')
+  return page ? findLastRun('--page') : undefined
+}
+
+/**
+ * Prints a run in a format, or writes it as files and prints their paths. A run without trials sets exit status 3.
+ * @param {string} name a results folder, or a bundle
+ * @param {{ format: string, out?: string, details?: boolean }} options out: the folder for files; by default that of the run, and of
+ *   a bundle one of its name here
+ * @param {Context} context
+ * @throws {BenchError} if it is no run, or files cannot be written
+ */
+async function reportRun(name, { format, details, ...options }, { print, say, end }) {
+  await withRuns([name], async ([folder], restoreNames) => {
+    const { out = isBundle(name) ? path.basename(name).replace(BUNDLE_ENDING, '') : folder } = options
+    const warn = (/** @type {string} */ line) => say(restoreNames(line))
+    const { text, isEmpty } = await renderOrWriteRun({ folder, format, out, details }, warn)
+    print(restoreNames(text))
+    if (isEmpty) end(EXIT.noResult)
+  })
 }
 
 /**
@@ -109,15 +162,15 @@ export function addReport(verb, { print, say, end }) {
  * @param {{ folder: string, format: string, out: string, details?: boolean }} options folder: of the run; out: the
  *   folder for files
  * @param {(line: string) => void} say gets the warnings about damaged records
- * @returns {Promise<{ text: string, isEmpty: boolean }>} text: to print; isEmpty: no trial is recorded
- * @throws {BenchError} if the folder holds no run, or `out` cannot be written
+ * @returns {Promise<{ text: string, isEmpty: boolean }>} text: to print, for files their paths; isEmpty: no trial is recorded
+ * @throws {BenchError} if the folder holds no run, a computed run does not have the format, or `out` cannot be written
  */
-async function renderRun({ folder, format, out, details }, say) {
+async function renderOrWriteRun({ folder, format, out, details }, say) {
   const computed = findComputedKind(folder)
   if (computed)
     return {
-      text: await writeOutput({ out }, at =>
-        reportComputedRun(computed, { folder, format: details ? 'details' : format, out: at }),
+      text: await callWithPrintAdvice({ out }, () =>
+        reportComputedRun(computed, { folder, format: details ? 'details' : format, out }),
       ),
       isEmpty: false,
     }
@@ -128,11 +181,11 @@ async function renderRun({ folder, format, out, details }, say) {
 }
 
 /**
- * Asserts that the value of --out is a folder, or does not exist yet.
- * @param {string | undefined} out
+ * Asserts that the value of --out is no file. It may be a folder, or not exist yet.
+ * @param {string | undefined} out undefined: the option is not set
  * @throws {UsageError} if it is a file
  */
-function assertFolder(out) {
+function assertNoFile(out) {
   if (out !== undefined && existsSync(out) && !statSync(out).isDirectory())
     throw new UsageError(`--out ${out}: it is a file: name a folder, which is made where it is missing`)
 }
@@ -142,29 +195,31 @@ function assertFolder(out) {
  * @param {{ folder: string, format: string, out?: string }} options folder: of runs, or one run
  * @param {(line: string) => void} say gets the warnings about damaged records
  * @returns {Promise<string>} the text to print, or the paths of the files
+ * @throws {BenchError} if there is no such folder, the run cannot be read, or the files cannot be written
  */
-async function renderHistory({ folder, format, out }, say) {
+async function renderOrWriteHistory({ folder, format, out }, say) {
   const { HISTORY_FORMATS, readHistory } = await import('./report-history.js')
   const { history, root, warnings } = readHistory(folder)
   warnings.forEach(say)
-  return writeOutput({ out: out ?? root, printed: 'text, md, json or benchfmt' }, at =>
-    HISTORY_FORMATS[format](history, at),
+  return callWithPrintAdvice({ out: out ?? root, printed: 'text, md, json or benchfmt' }, out =>
+    HISTORY_FORMATS[format](history, out),
   )
 }
 
 /**
- * Calls `write`, and adds to an error how to print instead.
+ * Calls a function that writes files, and adds to its error how to print instead.
  * @template T
- * @param {{ out: string, printed?: string }} reported out: the folder for files; printed: the formats that are
+ * @param {{ out: string, printed?: string }} options out: the folder for files; printed: the formats that are
  *   printed
  * @param {(out: string) => T} write
- * @returns {T} the result of `write`
- * @throws {BenchError} if `write` throws
+ * @returns {Promise<Awaited<T>>} the result of `write`
+ * @throws {BenchError} if `write` fails; a UsageError stays as it is
  */
-function writeOutput({ out, printed = 'text, md, csv, json or junit' }, write) {
+async function callWithPrintAdvice({ out, printed = 'text, md, csv, json or junit' }, write) {
   try {
-    return write(out)
+    return await write(out)
   } catch (cause) {
+    if (cause instanceof UsageError) throw cause
     const { message } = /** @type {Error} */ (cause)
     throw new BenchError(`${message}; give --out another folder, or print it: --format ${printed}`, { cause })
   }
@@ -174,7 +229,7 @@ function writeOutput({ out, printed = 'text, md, csv, json or junit' }, write) {
  * Finds the folder of the latest run.
  * @param {string} option for the error message
  * @returns {string}
- * @throws {UsageError} if there is no run
+ * @throws {UsageError} if there is no run; {BenchError} if there is no folder of runs
  */
 function findLastRun(option) {
   const [last] = listRuns(RESULTS)
@@ -183,11 +238,12 @@ function findLastRun(option) {
 }
 
 /**
- * Renders all runs of a folder, the latest first.
+ * Renders all runs of a folder, the latest first, each with its answer.
  * @param {string} root
- * @returns {string}
+ * @returns {string} two lines for each run; a sentence if there is none
+ * @throws {BenchError} if there is no such folder
  */
-function renderList(root) {
+function renderRunList(root) {
   const runs = listRuns(root).map(({ folder, startedAt, experiment, says }) => {
     return `${renderMinute(startedAt).padEnd(16)}  ${experiment.padEnd(14)}  ${folder}\n    ${says}`
   })
@@ -203,7 +259,7 @@ function renderList(root) {
  * @throws {InvalidArgumentError} for an unknown format
  */
 function parseFormat(name) {
-  const names = [...Object.keys(FORMATS), ...OF_HISTORY]
+  const names = [...Object.keys(FORMATS), ...HISTORY_ONLY_FORMATS]
   if (names.includes(name)) return name
   throw new InvalidArgumentError(`"${name}" is none of ${names.join(', ')}`)
 }

@@ -24,7 +24,7 @@ import { withRuns } from './open-runs.js'
  * @property {string} fromPrometheus URL
  * @property {string} namespace of the workloads
  * @property {string[]} container names of the sidecars' containers
- * @property {{ text: string, seconds: number }} for how far back to read
+ * @property {{ text: string, seconds: number }} for how far back to read; text: as the user wrote it
  * @property {number} queryTimeout milliseconds
  * @property {string} [plane] that would replace the running one; absent: the running one is sized
  * @property {string} [ratios] results folder of a run that compared the two planes; there if `plane` is
@@ -37,7 +37,8 @@ import { withRuns } from './open-runs.js'
  * Reads the usage of running sidecars, and prints the requests and limits that fit it.
  * @param {ProductionOptions} options
  * @param {Context} context
- * @throws {import('../lib/errors.js').BenchError} if nothing can be read
+ * @throws {UsageError} if the run of `ratios` has no ratio to `plane`; {URIError} if the user or password in the URL is not encoded;
+ *   {import('../lib/errors.js').BenchError} if nothing can be read; the signal's reason when it aborts
  */
 export async function sizeProduction(options, { print, signal }) {
   const {
@@ -57,26 +58,21 @@ export async function sizeProduction(options, { print, signal }) {
   const sizes = computeWorkloadSizes(production)
   const { ratios, lacks } =
     plane === null ? { ratios: new Map(), lacks: [] } : await readRatios({ sizes, plane, folder: `${options.ratios}` })
-  const { address } = prometheus
-  const warnings = [...lacks, ...[...prometheus.warnings].map(warning => `Prometheus: ${warning}`)]
   const size = {
     namespace,
     range: range.text,
     seconds: range.seconds,
-    address,
+    address: prometheus.address,
     production,
     sizes,
     plane,
     ratios,
-    warnings,
+    warnings: [...lacks, ...[...prometheus.warnings].map(warning => `Prometheus: ${warning}`)],
   }
   if (format) return print(renderProduction(size, format))
   if (options.details) return print(renderProductionDetails(size))
-  print(
-    renderAnswerText(createProductionAnswer(size), {
-      more: ['To paste: --format yaml    All workloads and numbers: --details'],
-    }),
-  )
+  const more = ['To paste: --format yaml    All workloads and numbers: --details']
+  print(renderAnswerText(createProductionAnswer(size), { more }))
 }
 
 /**
@@ -85,11 +81,11 @@ export async function sizeProduction(options, { print, signal }) {
  *   that would replace the running one
  * @returns {Promise<{ ratios: ProductionSize['ratios'], lacks: string[] }>} ratios: by container; lacks: messages,
  *   one for each container without a ratio
- * @throws {UsageError} if no container has a ratio
+ * @throws {UsageError} if no container has a ratio; {BenchError} if the folder holds no run
  */
 async function readRatios({ sizes, plane, folder }) {
-  return withRuns([folder], ([opened]) => {
-    const summary = summarise(readRun(opened))
+  return withRuns([folder], ([runFolder]) => {
+    const summary = summarise(readRun(runFolder))
     const containers = [...new Set(sizes.map(({ container }) => container))]
     const errors = []
     /** @type {ProductionSize['ratios']} */

@@ -12,9 +12,10 @@ import { createMixCounter } from '../traffic/mix.js'
 
 // The most unread lines that a message names.
 const NAMED_MOST = 3
-// A log of any length is read; a file without line ends is none.
+const NAME_CHARACTERS_MOST = 40
+// A log may have any length; a file with a line of more than 1 MiB is no log.
 const LOG_LIMITS = { bytes: Infinity, lineBytes: 2 ** 20, lines: Infinity }
-// Reading is synchronous: between so many lines an interrupt is seen.
+// Reading is synchronous: an interrupt is handled each time so many lines were read.
 const LINES_AT_ONCE = 10_000
 
 /** Adds `traffic`, which makes a file for `--traffic` of an access log. @type {import('./program.js').AddVerb} */
@@ -24,11 +25,7 @@ export function addTraffic(verb, { print, say, end, signal }) {
     .action(async (/** @type {string} */ file) => {
       const mix = createMixCounter()
       const unread = file.endsWith('.har') ? addHarRequests(file, mix) : await addLogRequests(file, { mix, signal })
-      const name = path
-        .basename(file)
-        .replace(/\.(log|har|txt|json|gz)$/, '')
-        .replaceAll(/[^A-Za-z0-9._-]+/g, '-')
-      const summary = mix.summarise(name.replace(/^[^A-Za-z0-9]+/, '').slice(0, 40) || 'traffic')
+      const summary = mix.summarise(renderTrafficName(file))
       for (const line of [...renderUnreadCount(unread), ...renderMix(summary)]) say(line)
       if (summary.traffic.kinds.length === 0) {
         say(
@@ -37,31 +34,45 @@ export function addTraffic(verb, { print, say, end, signal }) {
         end(EXIT.noResult)
         return
       }
-      print(renderFile(summary, file))
+      print(renderTrafficFile(summary, file))
     })
 }
 
 /**
- * Lines or entries that could not be read: their count, and the numbers of the first ones, from 1 on.
- * @typedef {{ count: number, lines: number[], of: string }} Unread
+ * Renders the name of a traffic from that of its log: what `--traffic` allows in a name.
+ * @param {string} file the path of the log
+ * @returns {string} at most 40 characters; `traffic` if none is left
+ */
+function renderTrafficName(file) {
+  const stem = path.basename(file).replace(/\.(log|har|txt|json|gz)$/, '')
+  const allowed = stem.replaceAll(/[^A-Za-z0-9._-]+/g, '-').replace(/^[^A-Za-z0-9]+/, '')
+  return allowed.slice(0, NAME_CHARACTERS_MOST) || 'traffic'
+}
+
+/**
+ * Lines of a log or entries of a HAR that could not be read.
+ * @typedef {object} Unread
+ * @property {'line' | 'entry'} unit
+ * @property {number} count
+ * @property {number[]} first the numbers of the first ones, from 1 on
  */
 
 /**
  * Adds the requests of an access log to a mix. Empty lines are skipped.
  * @param {string} file its path
  * @param {{ mix: ReturnType<typeof createMixCounter>, signal: AbortSignal }} options
- * @returns {Promise<Unread>}
+ * @returns {Promise<Unread>} count: 0: all lines were read
  * @throws {UsageError} if it cannot be read, or has a line of more than 1 MiB; the signal's reason when it aborts
  */
 async function addLogRequests(file, { mix, signal }) {
   /** @type {Unread} */
-  const unread = { count: 0, lines: [], of: 'line' }
+  const unread = { unit: 'line', count: 0, first: [] }
   let number = 0
   try {
     for (const line of readLines(file, LOG_LIMITS)) {
       number++
       const text = line.trim()
-      if (text !== '') addRequest(mix, { unread, number, request: parseLogLine(text) })
+      if (text !== '') addOrCountUnread(mix, { unread, number, request: parseLogLine(text) })
       if (number % LINES_AT_ONCE === 0) await setImmediate(undefined, { signal })
     }
   } catch (error) {
@@ -75,12 +86,12 @@ async function addLogRequests(file, { mix, signal }) {
  * Adds the requests of a HAR of at most 64 MiB to a mix.
  * @param {string} file its path
  * @param {ReturnType<typeof createMixCounter>} mix
- * @returns {Unread}
+ * @returns {Unread} count: 0: all entries were read
  * @throws {UsageError} if it cannot be read, is larger, or is no HAR
  */
 function addHarRequests(file, mix) {
   /** @type {Unread} */
-  const unread = { count: 0, lines: [], of: 'entry' }
+  const unread = { unit: 'entry', count: 0, first: [] }
   /** @type {string} */
   let text
   try {
@@ -88,20 +99,20 @@ function addHarRequests(file, mix) {
   } catch (error) {
     throw new UsageError(`${file} cannot be read: ${/** @type {Error} */ (error).message}`)
   }
-  for (const [i, request] of parseHar(text).entries()) addRequest(mix, { unread, number: i + 1, request })
+  for (const [i, request] of parseHar(text).entries()) addOrCountUnread(mix, { unread, number: i + 1, request })
   return unread
 }
 
 /**
- * Adds a request to a mix, or counts its line as unread.
+ * Adds the request of a line or entry to a mix, or counts the line or entry as unread.
  * @param {ReturnType<typeof createMixCounter>} mix
  * @param {{ unread: Unread, number: number, request: ReturnType<typeof parseLogLine> }} line number: from 1 on;
  *   request: null, undefined: it could not be parsed
  */
-function addRequest(mix, { unread, number, request }) {
+function addOrCountUnread(mix, { unread, number, request }) {
   if (request) return mix.add(request)
   unread.count++
-  if (unread.lines.length < NAMED_MOST) unread.lines.push(number)
+  if (unread.first.length < NAMED_MOST) unread.first.push(number)
 }
 
 /**
@@ -109,48 +120,39 @@ function addRequest(mix, { unread, number, request }) {
  * @param {Unread} unread
  * @returns {string[]} one line; []: all were read
  */
-function renderUnreadCount({ count, lines, of }) {
+function renderUnreadCount({ unit, count, first }) {
   if (count === 0) return []
-  return [
-    `could not read ${count} ${of === 'line' ? 'lines' : 'entries'}, the first at ${of} ${lines.join(', ')}: they are left out`,
-  ]
+  const noun = unit === 'line' ? 'lines' : 'entries'
+  return [`could not read ${count} ${noun}, the first at ${unit} ${first.join(', ')}: they are left out`]
 }
 
 /**
- * Renders what a mix consists of, what was left out, and which fields the log lacks.
- * @param {Mix} options the mix
+ * Renders the numbers of a mix, the methods that were left out, and the fields that the log lacks.
+ * @param {Mix} mix
  * @returns {string[]} lines
  */
-function renderMix({
-  traffic: { requestsPerSecond, kinds },
-  count: requests,
-  paths,
-  unsupportedMethods,
-  missingFields,
-}) {
+function renderMix({ traffic, count: requests, paths, unsupportedMethods, missingFields }) {
+  const { requestsPerSecond: rate, kinds } = traffic
+  const counts = `${renderNounCount(requests, 'request')}, ${renderNounCount(kinds.length, 'kind')} of ${renderNounCount(paths, 'path')}`
+  const rateText = rate
+    ? `rate by minute: ${rate.peak}/s at the peak, ${rate.mean}/s on average`
+    : 'the log has no times: no rate is known'
   return [
     ...unsupportedMethods.map(
       ([method, count]) => `left out ${renderNounCount(count, 'request')} of the method ${method}`,
     ),
-    ...(requests === 0
-      ? []
-      : [
-          `${renderNounCount(requests, 'request')}, ${renderNounCount(kinds.length, 'kind')} of ${renderNounCount(paths, 'path')}`,
-          requestsPerSecond
-            ? `rate by minute: ${requestsPerSecond.peak}/s at the peak, ${requestsPerSecond.mean}/s on average`
-            : 'the log has no times: no rate is known',
-        ]),
+    ...(requests === 0 ? [] : [counts, rateText]),
     ...missingFields.map(field => `the log does not tell ${field}`),
   ]
 }
 
 /**
- * Renders a mix as the YAML file for `--traffic`.
- * @param {Mix} options the mix
- * @param {string} file the log's name
- * @returns {string}
+ * Renders a mix as the file for `--traffic`.
+ * @param {Mix} mix
+ * @param {string} file the path of the log
+ * @returns {string} YAML, without a line end
  */
-function renderFile({ traffic, count: requests }, file) {
+function renderTrafficFile({ traffic, count: requests }, file) {
   const head = [
     `# Kinds of requests in ${path.basename(file)} (${renderNounCount(requests, 'request')}): medians of sizes and times, without queries and headers.`,
     '# Parts of paths that name one thing alone are called id.',

@@ -11,7 +11,7 @@ import { withRuns } from './open-runs.js'
 export function addVerify(verb, { print, end }) {
   verb.argument('<results>', 'a results folder, or a bundle').action((/** @type {string} */ results) =>
     withRuns([results], async ([folder], restoreNames) => {
-      const { lines, agrees } = await verifyFolder(folder)
+      const { lines, agrees } = await verifyRunFolder(folder)
       print(restoreNames(lines.join('\n')))
       if (!agrees) end(EXIT.failed)
     }),
@@ -19,12 +19,12 @@ export function addVerify(verb, { print, end }) {
 }
 
 /**
- * Computes every number of a run of any kind again, and compares it with the recorded one.
+ * Computes the numbers of a run of any kind again, and compares them with the recorded ones.
  * @param {string} folder of the run
- * @returns {Promise<{ lines: string[], agrees: boolean }>} lines: to print; agrees: all numbers are the same
- * @throws {BenchError} if the folder holds no run
+ * @returns {Promise<{ lines: string[], agrees: boolean }>} lines: to print; agrees: no number differs, and nothing is damaged
+ * @throws {BenchError} if the folder holds no run, or a file of it cannot be read
  */
-export async function verifyFolder(folder) {
+export async function verifyRunFolder(folder) {
   const computed = findComputedKind(folder)
   if (computed) return verifyComputedRun(computed, folder)
   const loads = await loadGenerators()

@@ -1,3 +1,4 @@
+import { listSidecars } from '../judge/record/measures.js'
 import { BenchError } from '../lib/errors.js'
 import { PAGE, writeAtomically } from '../records/files.js'
 import { readSamples } from '../records/raw.js'
@@ -10,21 +11,21 @@ import { drawSvg } from '../report/html-page.js'
 import { renderMarkdown } from '../report/markdown.js'
 import { listCharts } from '../report/section.js'
 import { createSidecarSeries, thinSeries } from '../report/series.js'
-import { answerClaims } from './read-claims.js'
-import { readAssets, readReportFile } from './report-assets.js'
+import { evaluateRunClaims } from './read-claims.js'
+import { readPageAssets, readReportFile } from './report-assets.js'
 
 /**
  * The documents of a run, from its records.
  * @import { ClaimsFile } from '../analysis/claims/claims.js'
- * @import { Summary } from '../model/types.ts'
+ * @import { Summary, TrialRecord } from '../model/types.ts'
  * @import { SidecarSeries } from '../judge/sidecars.js'
  * @import { Document } from '../report/document.js'
  */
 
-// Most points of all trials together, and of one series: a browser must still open the page of thousands of trials.
+// Points of all trials together, and of one series: a browser must still open the page of thousands of trials.
 const POINTS_MOST = 200_000
-const POINTS_OF_TRIAL_MOST = 400
-const POINTS_OF_TRIAL_LEAST = 20
+const POINTS_OF_SERIES_MOST = 400
+const POINTS_OF_SERIES_LEAST = 20
 const SERIES_OF_SIDECAR = 2
 const DECISION_PAGE = 'decision.html'
 
@@ -39,46 +40,20 @@ const DECISION_PAGE = 'decision.html'
  * @param {ReturnType<typeof readRun>} [options.run] if it was read already
  * @returns document; markdown: renders it; writeHtml, writeSvgs, writeDecision: write files to `out` and return their
  *   paths; write: report.md and report.html
- * @throws {BenchError} if the folder holds no run
+ * @throws {BenchError} if the folder holds no run; the functions throw it if a file cannot be written
  */
 export function openReport({ folder, summary, claims: files, run = readRun(folder) }) {
   const { manifest, records, warnings } = run
-  const sidecars = records.reduce((sum, r) => sum + r.processes.filter(p => p.role === 'sidecar').length, 0)
-  const share = Math.floor(POINTS_MOST / Math.max(1, SERIES_OF_SIDECAR * sidecars))
-  const pointsMost = Math.min(POINTS_OF_TRIAL_MOST, Math.max(POINTS_OF_TRIAL_LEAST, share))
-  const round = (/** @type {[number, number][]} */ points) =>
-    points.map(point => /** @type {[number, number]} */ (point.map(roundToFourDigits)))
-  /** Sidecars over time, thinned, by the trial's id; those without samples are not in it. @type {Map<string, SidecarSeries[]>} */
-  const series = new Map()
-  const unread = []
-  // Trials are read one by one: the samples of all may not fit into memory.
-  for (const record of records.filter(r => r.window !== null)) {
-    try {
-      const samples = readSamples(folder, record.trial.interleaving ?? record.trial.id)
-      const drawn = createSidecarSeries({ record, samples }).map(({ cores, anonBytes, throttled, ...sidecar }) => ({
-        ...sidecar,
-        cores: round(thinSeries(cores, pointsMost)),
-        anonBytes: round(thinSeries(anonBytes, pointsMost)),
-        throttled: round(throttled),
-      }))
-      if (samples.length > 0) series.set(record.trial.id, drawn)
-    } catch (error) {
-      if (!(error instanceof BenchError)) throw error
-      unread.push(error.message)
-    }
-  }
-  const undrawnTrials = records.filter(r => r.window !== null && !series.has(r.trial.id)).map(r => r.trial.id)
-  const undrawnWarnings =
-    undrawnTrials.length > 0 ? [`Without samples, so not drawn over time: ${undrawnTrials.join(', ')}`] : []
+  const { series, warnings: seriesWarnings } = readAllSeries(folder, records)
   const document = createDocument({
     manifest,
     summary,
     records,
-    claims: answerClaims(summary, files),
-    seriesOf: id => series.get(id) ?? [],
-    warnings: [...warnings, ...unread, ...undrawnWarnings],
+    claims: evaluateRunClaims(summary, files),
+    listSeries: id => series.get(id) ?? [],
+    warnings: [...warnings, ...seriesWarnings],
   })
-  const { markdown, writeHtml, writeSvgs } = openDocument(document, Object.fromEntries(series))
+  const { markdown, writeHtml, writeSvgs } = createDocumentFormats(document, Object.fromEntries(series))
   const readStyle = () => readReportFile('page/decision.css')
   return {
     document,
@@ -97,16 +72,75 @@ export function openReport({ folder, summary, claims: files, run = readRun(folde
 }
 
 /**
+ * Reads the series of the sidecars of all trials with a window, thinned to as many points as a page can have.
+ * @param {string} folder of the run
+ * @param {TrialRecord[]} records
+ * @returns {{ series: Map<string, SidecarSeries[]>, warnings: string[] }} series: by the trial's id, without trials that have no
+ *   samples; warnings: errors of reading, and the ids of those trials
+ * @throws any error of reading that is no BenchError
+ */
+function readAllSeries(folder, records) {
+  const pointsMost = computePointsMost(records)
+  const windowed = records.filter(record => record.window !== null)
+  /** @type {Map<string, SidecarSeries[]>} */
+  const series = new Map()
+  const errors = []
+  // Trials are read one by one: the samples of all may not fit into memory.
+  for (const record of windowed) {
+    try {
+      const samples = readSamples(folder, record.trial.interleaving ?? record.trial.id)
+      const thinned = createSidecarSeries({ record, samples }).map(sidecar => thinSidecar(sidecar, pointsMost))
+      if (samples.length > 0) series.set(record.trial.id, thinned)
+    } catch (error) {
+      if (!(error instanceof BenchError)) throw error
+      errors.push(error.message)
+    }
+  }
+  const undrawnIds = windowed.map(record => record.trial.id).filter(id => !series.has(id))
+  const undrawnNotes =
+    undrawnIds.length > 0 ? [`Without samples, so not drawn over time: ${undrawnIds.join(', ')}`] : []
+  return { series, warnings: [...errors, ...undrawnNotes] }
+}
+
+/**
+ * Computes the most points that a series may have, so that those of all trials together are POINTS_MOST.
+ * @param {TrialRecord[]} records
+ * @returns {number} from POINTS_OF_SERIES_LEAST to POINTS_OF_SERIES_MOST
+ */
+function computePointsMost(records) {
+  const sidecars = records.reduce((sum, record) => sum + listSidecars(record).length, 0)
+  const share = Math.floor(POINTS_MOST / Math.max(1, SERIES_OF_SIDECAR * sidecars))
+  return Math.min(POINTS_OF_SERIES_MOST, Math.max(POINTS_OF_SERIES_LEAST, share))
+}
+
+/**
+ * Thins the series of a sidecar, and rounds its numbers.
+ * @param {SidecarSeries} sidecar
+ * @param {number} pointsMost of CPU and of memory; throttled stretches all stay
+ * @returns {SidecarSeries}
+ */
+function thinSidecar({ cores, anonBytes, throttled, ...sidecar }, pointsMost) {
+  const round = (/** @type {[number, number][]} */ points) =>
+    points.map(point => /** @type {[number, number]} */ (point.map(roundToFourDigits)))
+  return {
+    ...sidecar,
+    cores: round(thinSeries(cores, pointsMost)),
+    anonBytes: round(thinSeries(anonBytes, pointsMost)),
+    throttled: round(throttled),
+  }
+}
+
+/**
  * Creates functions that render a document, or write it.
  * @param {Document} document
  * @param {Record<string, SidecarSeries[]>} series by the trial's id
- * @returns markdown: renders the text; writeHtml, writeSvgs: write to the folder `out`, and return the paths
+ * @returns markdown: renders the text; writeHtml, writeSvgs: write to the folder `out`, and return the paths, or throw BenchError
  */
-export function openDocument(document, series) {
+export function createDocumentFormats(document, series) {
   return {
     markdown: () => renderMarkdown(document),
     writeHtml: (/** @type {string} */ out) =>
-      writeAtomically(out, PAGE, renderHtml(document, { series, assets: readAssets() })),
+      writeAtomically(out, PAGE, renderHtml(document, { series, assets: readPageAssets() })),
     writeSvgs: (/** @type {string} */ out) =>
       listCharts(document.sections).map(chart =>
         writeAtomically(out, `charts/${chart.id}.svg`, drawSvg(chart, { isStandalone: true })),

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { findContainer, findFolder } from '../../src/agent/reader.js'
+import { findContainerFolder, openContainerCounters } from '../../src/agent/reader.js'
 import { makeFolder } from '../fakes/scratch.js'
 
 const ID = 'a1b2'.repeat(16)
@@ -36,7 +36,7 @@ const READING = {
   oomKills: 1,
 }
 
-describe('findContainer', () => {
+describe('openContainerCounters', () => {
   let root = ''
   beforeEach(() => {
     root = makeFolder('containers-test')
@@ -58,11 +58,11 @@ describe('findContainer', () => {
       .map(name => `30 20 0:30 / ${root}/${name} ro,relatime - cgroup cgroup rw,${name}`)
       .concat(`31 20 0:31 / /sys/fs/cgroup/cpu ro - cgroup cgroup rw,cpu,cpuacct,memory`)
       .join('\n')
-    const counters = findContainer({ id: ID, root, mountinfo })
+    const counters = openContainerCounters({ id: ID, root, mountinfo })
     expect(counters?.read()).toMatchObject(READING)
     expect(counters?.readCpuLimitCores()).toBe(0.25)
     expect(counters?.pids()).toEqual([41, 42])
-    expect(() => findContainer({ id: 'f'.repeat(64), root, mountinfo })).toThrow('is this its node?')
+    expect(() => openContainerCounters({ id: 'f'.repeat(64), root, mountinfo })).toThrow('is this its node?')
   })
 
   it.each([
@@ -71,7 +71,7 @@ describe('findContainer', () => {
   ])('reads a container under cgroup v2 and the driver %s', (_, below) => {
     write(path.join(root, below), V2)
     const mountinfo = `30 20 0:30 / ${root} ro,relatime - cgroup2 cgroup2 rw\n31 20 0:30 / /sys/fs/cgroup ro - cgroup2 cgroup2 rw`
-    const counters = findContainer({ id: ID, root, mountinfo })
+    const counters = openContainerCounters({ id: ID, root, mountinfo })
     expect(counters?.read()).toMatchObject(READING)
     expect(counters?.readCpuLimitCores()).toBe(0.25)
   })
@@ -79,6 +79,6 @@ describe('findContainer', () => {
   it('takes the folder of the container, not what is named after it further down', () => {
     mkdirSync(path.join(root, 'a/b/c', ID), { recursive: true })
     mkdirSync(path.join(root, 'z', `cri-${ID}.scope`, ID), { recursive: true })
-    expect(findFolder(root, ID)).toBe(path.join(root, 'z', `cri-${ID}.scope`))
+    expect(findContainerFolder(root, ID)).toBe(path.join(root, 'z', `cri-${ID}.scope`))
   })
 })

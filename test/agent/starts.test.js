@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createStarts, findAddress } from '../../src/agent/asker.js'
+import { findPodAddress, watchProcessStarts } from '../../src/agent/rollout-prober.js'
 import { makeFolder } from '../fakes/scratch.js'
 
 // As of Linux 6.1, of a pod.
@@ -21,7 +21,7 @@ const TRIE = `Main:
 const UID = 'a1b2c3d4-0000-4000-8000-000000000001'
 
 let proc = ''
-/** @type {ReturnType<typeof createStarts>} */
+/** @type {ReturnType<typeof watchProcessStarts>} */
 let starts
 beforeEach(() => {
   proc = makeFolder('proc')
@@ -38,7 +38,7 @@ function run(pid, { program = 'pipy', group }) {
   writeFileSync(path.join(proc, `${pid}/cmdline`), `${program}\0--log-level=error\0`)
 }
 
-const open = () => createStarts({ proc, startOf: pid => 1000 * pid })
+const open = () => watchProcessStarts({ proc, readStart: pid => 1000 * pid })
 
 describe('the start of a process in a pod', () => {
   it.each([
@@ -46,7 +46,7 @@ describe('the start of a process in a pod', () => {
     ['systemd', `/../kubepods-burstable-pod${UID.replaceAll('-', '_')}.slice/cri-containerd-c0ffee.scope`],
   ])('is seen with its time and the address of its pod, under %s', async (_, group) => {
     starts = open()
-    const start = starts.find({ uid: UID, program: 'pipy' })
+    const start = starts.awaitStart({ uid: UID, program: 'pipy' })
     run(6, { group: '/kubepods/burstable/podother/c0ffee' })
     run(7, { group, program: '/pause' })
     run(8, { group })
@@ -57,7 +57,7 @@ describe('the start of a process in a pod', () => {
     starts = open()
     const group = `/kubepods/pod${UID}/c0ffee`
     run(9, { group, program: 'runc' })
-    const start = starts.find({ uid: UID, program: 'pipy' })
+    const start = starts.awaitStart({ uid: UID, program: 'pipy' })
     setTimeout(() => run(9, { group }), 100)
     expect(await start).toMatchObject({ startedMs: 9000 })
   })
@@ -65,7 +65,7 @@ describe('the start of a process in a pod', () => {
   it('is not that of a process that ran before, and null if it is given up', async () => {
     run(5, { group: `/kubepods/pod${UID}/c0ffee` })
     starts = open()
-    const start = starts.find({ uid: UID, program: 'pipy' })
+    const start = starts.awaitStart({ uid: UID, program: 'pipy' })
     setTimeout(() => starts.giveUp(), 100)
     expect(await start).toBeNull()
   })
@@ -73,7 +73,7 @@ describe('the start of a process in a pod', () => {
 
 it('the address of a pod is no loopback address, and null before it has one', () => {
   starts = open()
-  expect(findAddress(TRIE)).toBe('10.244.0.17')
-  expect(findAddress(TRIE.replaceAll('10.244.0.17', '127.0.0.2'))).toBeNull()
-  expect(findAddress('')).toBeNull()
+  expect(findPodAddress(TRIE)).toBe('10.244.0.17')
+  expect(findPodAddress(TRIE.replaceAll('10.244.0.17', '127.0.0.2'))).toBeNull()
+  expect(findPodAddress('')).toBeNull()
 })

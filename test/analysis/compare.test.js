@@ -34,9 +34,9 @@ function compare({ pipy, envoy, aa, change = () => ({}), disparities = [], unequ
     rounds: pipy.length,
     seed: 1,
     precision,
-    findDisparities: () => disparities,
-    findUnequal: () => unequal ?? [],
-    findWrong: () => [],
+    listDisparities: () => disparities,
+    renderUnequal: () => unequal ?? [],
+    listWrong: () => [],
   })
 }
 /** @param {ReturnType<typeof compare>} comparisons */
@@ -48,7 +48,7 @@ const find = (comparisons, quantity = 'cpuPerRequest') => {
 
 /**
  * Six rounds of arms that an axis tells apart.
- * @param {AxisName} axis @param {Arm[]} arms @param {Pick<ComparisonInput, 'findDisparities' | 'findWrong'>} checks
+ * @param {AxisName} axis @param {Arm[]} arms @param {Pick<ComparisonInput, 'listDisparities' | 'listWrong'>} checks
  */
 function compareOn(axis, arms, checks) {
   const records = arms.flatMap(arm => [1, 2, 3, 4, 5, 6].map(round => createRecord({ arm, round })))
@@ -162,7 +162,7 @@ describe('compareArms', () => {
   it('judges no contrast of an arm that does other than it must', () => {
     const arms = ['lean', 'access-log'].map(features => createArm({ id: features, conditions: { features } }))
     const judge = (/** @type {string[]} */ wrong) =>
-      compareOn('features', arms, { findDisparities: () => ['other features'], findWrong: () => wrong })
+      compareOn('features', arms, { listDisparities: () => ['other features'], listWrong: () => wrong })
     const [spoiled] = judge(['parity-features: pipy: lean, access-log is expected'])
     expect(spoiled).toMatchObject({ contrast: 'features', verdict: 'invalid' })
     expect(spoiled.reasons).toEqual(['parity-features: pipy: lean, access-log is expected'])
@@ -180,7 +180,7 @@ describe('compareArms', () => {
       armOf('envoy', { sidecars: 1600, simulated: 1200 }),
       armOf('envoy', { sidecars: 400 }),
     ]
-    const all = compareOn('sidecars', arms, { findDisparities: () => [], findWrong: () => [] })
+    const all = compareOn('sidecars', arms, { listDisparities: () => [], listWrong: () => [] })
     const reasonsOf = (/** @type {string} */ quantity, /** @type {string | null} */ service = null) =>
       all.filter(c => c.quantity === quantity && c.service === service).map(({ a, b, reasons }) => [a, b, reasons])
     const between = [
@@ -224,8 +224,8 @@ describe('judge', () => {
     [1.1, null, null, 'indicative'],
     [null, null, null, 'invalid'],
   ])('calls a ratio of %f with an interval of %f to %f %s', (median, low, high, verdict) => {
-    expect(chooseVerdict({ ratio: { median, low, high, values: [] }, floor: 0.03, isSpoiled: false })).toBe(verdict)
-    expect(chooseVerdict({ ratio: { median, low, high, values: [] }, floor: 0.03, isSpoiled: true })).toBe('invalid')
+    expect(chooseVerdict({ ratio: { median, low, high }, floor: 0.03, isSpoiled: false })).toBe(verdict)
+    expect(chooseVerdict({ ratio: { median, low, high }, floor: 0.03, isSpoiled: true })).toBe('invalid')
   })
 })
 

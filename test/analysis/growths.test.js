@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { fitGrowths } from '../../src/kinds/growth/sections.js'
+import { summariseGrowths } from '../../src/kinds/growth/sections.js'
 import { computeControlNeeds } from '../../src/kinds/rollout/needs.js'
 import { renderFindings } from '../../src/kinds/sections.js'
 import { createAnswer } from '../../src/report/answer/answer.js'
@@ -35,8 +35,8 @@ function grown(round, steps, reason = null) {
   })
 }
 
-describe('fitGrowths', () => {
-  const [fit] = fitGrowths({ arms: [createArm({})], records: [grown(1, 8), grown(2, 6, 'oom')] })
+describe('summariseGrowths', () => {
+  const [fit] = summariseGrowths({ arms: [createArm({})], records: [grown(1, 8), grown(2, 6, 'oom')] })
 
   it('says how each round ended', () => {
     expect(fit.rounds).toEqual([
@@ -61,8 +61,8 @@ describe('fitGrowths', () => {
   })
 
   it('fits no line through two points, and leaves out what did not grow', () => {
-    expect(fitGrowths({ arms: [createArm({})], records: [grown(1, 2)] })[0].memory).toBeNull()
-    expect(fitGrowths({ arms: [createArm({})], records: [createRecord({})] })).toEqual([])
+    expect(summariseGrowths({ arms: [createArm({})], records: [grown(1, 2)] })[0].memory).toBeNull()
+    expect(summariseGrowths({ arms: [createArm({})], records: [createRecord({})] })).toEqual([])
   })
 
   it('is rendered as lines', () => {

@@ -10,22 +10,22 @@ const variant = (/** @type {string} */ name, folder = '/x') => pipy({ id: name, 
 
 /** Which arms are compared, new and old, and which are not. @param {Arm[]} old @param {Arm[]} next @param {AxisName[]} [varied] */
 function match(old, next, varied = []) {
-  const { matches, left } = matchArms({ old, next })
+  const { matches, unmatched } = matchArms({ old, next })
   return {
     matched: matches.map(m => `${renderArmName(m.next)}, ${renderArmName(m.old)}`),
-    refused: listRefusals(left, varied),
+    refused: listRefusals(unmatched, varied),
   }
 }
 
 describe('matchArms', () => {
   it('matches each arm with the one of its name in its place', () => {
     const [quarter, half] = [pipy(), pipy({ cpuLimitCores: 0.5 })]
-    const { matches, left } = matchArms({
+    const { matches, unmatched } = matchArms({
       old: [half, quarter, variant('a')],
       next: [pipy(), pipy({ cpuLimitCores: 0.5 })],
     })
     expect(matches.map(m => m.old)).toEqual([quarter, half])
-    expect(left).toEqual({ old: [variant('a')], next: [] })
+    expect(unmatched).toEqual({ old: [variant('a')], next: [] })
   })
 
   it('matches two variants of a plane if each run has one', () => {

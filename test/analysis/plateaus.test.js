@@ -34,6 +34,10 @@ describe('a plateau', () => {
     ])
   })
 
+  it('is none if the best value is 0: nothing has a ratio to it', () => {
+    expect(findPlateaus(createRun({ 50: six(4), 100: six(2), 200: six(0) }))).toEqual([])
+  })
+
   it('is not there if the last value is the first within 10 %', () => {
     const run = createRun({ 50: six(4), 100: six(2), 200: six(1) })
     expect(findPlateaus(run)[0]).toMatchObject({ from: 200, isSure: true })

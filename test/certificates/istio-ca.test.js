@@ -101,6 +101,14 @@ describe('the certificate authority of proxies of Istio', () => {
     await expect(ask({ csr: pem })).rejects.toThrow(/PERMISSION_DENIED: the signing request is for .*sa\/server/)
   })
 
+  it('refuses a lifetime that no certificate can have, and goes on', async () => {
+    const { pem } = await createRequest([IDENTITY])
+    await expect(ask({ csr: pem, seconds: 1e15 })).rejects.toThrow(
+      'INVALID_ARGUMENT: a certificate is valid for 1 to 7776000 s',
+    )
+    expect(await ask({ csr: pem })).toHaveLength(2)
+  })
+
   it('refuses a caller without its token', async () => {
     const { pem } = await createRequest([IDENTITY])
     await expect(ask({ csr: pem, token: 'of-another' })).rejects.toThrow('UNAUTHENTICATED: the bearer token')

@@ -5,8 +5,9 @@ import { renderIstioBootstrap } from '../../src/dataplanes/envoy/istio/config.js
 import { renderFsmConfig } from '../../src/dataplanes/pipy/fsm/config.js'
 import { pipy } from '../../src/dataplanes/pipy/index.js'
 import { createPlace } from '../../src/model/sidecar-contract.js'
-import { countWorkers } from '../../src/services/specs.js'
-import { createModel, parseTopology } from '../../src/services/topology.js'
+import { createModel } from '../../src/services/sidecar-model.js'
+import { countWorkers } from '../../src/services/sidecar-options.js'
+import { parseTopology } from '../../src/services/topology.js'
 import { DEFAULT_CONDITIONS } from '../fakes/fake-records.js'
 import { abridge } from './abridge.js'
 

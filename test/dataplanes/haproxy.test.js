@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { renderFiles } from '../../src/dataplanes/haproxy/config.js'
-import { quoteWord } from '../../src/dataplanes/haproxy/connections.js'
+import { quoteConfigWord } from '../../src/dataplanes/haproxy/connections.js'
 import { parseOverflows } from '../../src/dataplanes/haproxy/counters.js'
 import { renderMap, renderRoutes } from '../../src/dataplanes/haproxy/routes.js'
 import { createCluster, createInbound, createModel, createRoute as route } from '../fakes/fake-models.js'
@@ -25,7 +25,7 @@ describe('the routes of HAProxy', () => {
     expect(renderRoutes(routes, '/f a/m')[0]).toMatch(
       /^http-request set-var\(txn.to\) ".*,map_str\(\/f a\/m,no_route\)"$/,
     )
-    expect(quoteWord('/f/m')).toBe('/f/m')
+    expect(quoteConfigWord('/f/m')).toBe('/f/m')
   })
 
   it('share what is left of the weights, and quote what they compare with', () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { renderConfig } from '../../src/dataplanes/nginx/config.js'
 import { nginx } from '../../src/dataplanes/nginx/index.js'
 import { renderListener } from '../../src/dataplanes/nginx/listeners.js'
-import { escapeText, renderRoutes } from '../../src/dataplanes/nginx/routes.js'
+import { escapePatternText, renderRoutes } from '../../src/dataplanes/nginx/routes.js'
 import { createCluster, createInbound, createModel, createRoute as route } from '../fakes/fake-models.js'
 
 /** @import { Route } from '../../src/model/types.ts' */
@@ -51,8 +51,8 @@ describe('the routes of nginx', () => {
   })
 
   it('compare with text that means nothing to a pattern or to nginx', () => {
-    expect(escapeText('/it-is_1')).toBe('/it-is_1')
-    expect(escapeText('a.*"$é')).toBe(String.raw`a\x2e\x2a\x22\x24\xc3\xa9`)
+    expect(escapePatternText('/it-is_1')).toBe('/it-is_1')
+    expect(escapePatternText('a.*"$é')).toBe(String.raw`a\x2e\x2a\x22\x24\xc3\xa9`)
   })
 })
 

@@ -1,5 +1,5 @@
 import { PassThrough } from 'node:stream'
-import { createProgram, findExitStatus, renderErrorMessage } from '../../src/verbs/program.js'
+import { chooseExitStatus, createProgram, renderErrorMessage } from '../../src/verbs/program.js'
 import { openWatchers } from '../../src/verbs/watchers.js'
 
 /** The command line in this process. @param {string[]} argv */
@@ -27,7 +27,7 @@ export async function runCli(argv, signal) {
     const program = await createProgram(context, argv)
     await program.parseAsync(argv, { from: 'user' })
   } catch (error) {
-    exitCode = findExitStatus(error)
+    exitCode = chooseExitStatus(error)
     said.push(renderErrorMessage(error) ?? '')
   }
   return { exitCode, stdout: printed.join('\n'), stderr: said.join('\n') }

@@ -3,16 +3,18 @@ import { loadPlanes } from '../../src/dataplanes/registry.js'
 import { k6 } from '../../src/loads/k6/index.js'
 import { PORTS } from '../../src/model/sidecar-contract.js'
 import { createApplication } from '../../src/services/applications.js'
-import { createModel, findNextHop, parseTopology } from '../../src/services/topology.js'
+import { createModel } from '../../src/services/sidecar-model.js'
+import { locateNextHop, parseTopology } from '../../src/services/topology.js'
 import {
   LABELS,
   MANAGER,
+  renderConfigMap,
   renderDeployment,
-  renderFiles,
   renderJob,
   renderNamespace,
   renderProber,
   renderReader,
+  renderSecret,
   renderService,
   renderSidecarPod,
   renderVersionJob,
@@ -63,7 +65,7 @@ export function createContainers({
     service: name,
     kind: /** @type {'echo' | 'forward'} */ (service.application),
     listen: { address: '127.0.0.1', port: PORTS.application },
-    next: service.application === 'forward' ? findNextHop(service, { places, hasSidecars: true }) : null,
+    next: service.application === 'forward' ? locateNextHop(service, { places, hasSidecars: true }) : null,
     ...{ runtime: tools.pipy, scripts: '/bench/echo', folder: '/bench/trial' },
   })
   const sidecar = /** @type {NonNullable<typeof createSidecar>} */ (createSidecar)({
@@ -137,13 +139,13 @@ const credentials = { 'ca.pem': 'of an authority\n', 'gateway.pem': 'of gateway\
 export const objects = {
   'namespace-restricted': renderNamespace({ name: namespace, runId: 'r1', level: 'restricted' }),
   'namespace-privileged': renderNamespace({ name: readerNamespace, runId: 'r1', level: 'privileged' }),
-  configmap: renderFiles({
+  configmap: renderConfigMap({
     name: 'gateway-1',
     namespace,
     labels: startLabels,
     files: { ...rendered, 'a/folder.js': 'one()\n' },
   }),
-  secret: renderFiles({ name: 'gateway-1', namespace, labels: startLabels, files: credentials, isSecret: true }),
+  secret: renderSecret({ name: 'gateway-1', namespace, labels: startLabels, files: credentials }),
   service: renderService({ ...gateway, ports: [PORTS.application, PORTS.outbound, PORTS.inbound] }),
   'deployment-native-sidecar': renderDeployment({
     ...{ ...gateway, containers: pipyGateway, where: 'node-1', hasNativeSidecars: true },
@@ -163,8 +165,8 @@ export const objects = {
   }),
   job: renderJob({ ...load, where: null }),
   prober: renderProber({ name: 'prober', namespace, labels, image, folder: kit, where: 'node-1' }),
-  'reader-on-nodes': renderReader({ ...reader, wheres: ['node-1', 'role=load'], hasRecursiveReadOnly: true }),
-  'reader-anywhere': renderReader({ ...reader, wheres: ['node-1', null], hasRecursiveReadOnly: false }),
+  'reader-on-nodes': renderReader({ ...reader, nodePlaces: ['node-1', 'role=load'], hasRecursiveReadOnly: true }),
+  'reader-anywhere': renderReader({ ...reader, nodePlaces: ['node-1', null], hasRecursiveReadOnly: false }),
   'version-job': renderVersionJob({
     ...{ name: 'version-pipy', namespace, labels, image: 'flomesh/pipy:1.5.18', command: ['pipy', '--version'] },
     where: 'node-1',

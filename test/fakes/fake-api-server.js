@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import http from 'node:http'
 import path from 'node:path'
-import { connect } from '../../src/targets/kubernetes/api.js'
+import { createApiClient } from '../../src/targets/kubernetes/api.js'
 import { listen } from './listen.js'
 
 /**
@@ -117,7 +117,7 @@ export function connectTo({ server, folder }) {
     users: [{ name: 'a', user: { token: 'token' } }],
   }
   writeFileSync(file, JSON.stringify(config))
-  return connect({ context: null, environment: { KUBECONFIG: file }, home: folder })
+  return createApiClient({ context: null, environment: { KUBECONFIG: file }, home: folder })
 }
 
 /** @param {any} controller */

@@ -7,7 +7,7 @@ import { createPlace } from '../../src/model/sidecar-contract.js'
 import { lookAtProbes, observeProbes } from '../../src/node/observer.js'
 import { createProber } from '../../src/node/prober.js'
 import { createParityProber } from '../../src/parity/beside/prober.js'
-import { createAddresses } from '../../src/targets/local/addresses.js'
+import { createAddressAllocator } from '../../src/targets/local/addresses.js'
 
 /**
  * @import { DataPlane, Handle, LoadGenerator, LoadResult, Probe, ProcessSpec, Reading, Target, Tool, ToolSpec } from '../../src/model/types.ts'
@@ -148,7 +148,7 @@ export async function createFakeTarget({
   let most = 0
   const prober = { ...createProber(), ...createParityProber() }
   claimed ??= claimNetwork()
-  const nextAddress = createAddresses(await claimed)
+  const nextAddress = createAddressAllocator(await claimed)
   let ticks = 0
   /** How often each has answered, by its address. @type {Map<string, number>} */
   const served = new Map()

@@ -3,7 +3,7 @@ import { SCHEMA_VERSION } from '../../src/model/versions.js'
 /**
  * Records without a run: a good trial, and what the test changes.
  * @import { Arm, Conditions, Load, LoadResult, ParityRow, ProcessRecord } from '../../src/model/types.ts'
- * @import { Measured } from '../../src/judge/gates/gate.js'
+ * @import { GatedRecord } from '../../src/judge/gates/gate.js'
  */
 
 /** @param {Partial<ProcessRecord>} fields @returns {ProcessRecord} */
@@ -67,8 +67,8 @@ export function createParityRow({ found: actual = 'as asked', expected = actual,
 
 /**
  * A second of 1000 requests by 10 users at 10 ms each.
- * @param {Partial<Omit<Measured, 'load' | 'trial'>> & { arm?: Parameters<typeof createArm>[0], round?: number, load?: Partial<LoadResult> }} [fields]
- * @returns {Measured}
+ * @param {Partial<Omit<GatedRecord, 'load' | 'trial'>> & { arm?: Parameters<typeof createArm>[0], round?: number, load?: Partial<LoadResult> }} [fields]
+ * @returns {GatedRecord}
  */
 export function createRecord({ arm = {}, round = 1, load = {}, ...fields } = {}) {
   const made = createArm(arm)

@@ -87,7 +87,7 @@ export function prepareFake({
   const plan = createFakePlan(parseExperiment(text, 'fake.yaml'), {
     overrides: { precision: options.precision },
     cpus,
-    realMostOf: ({ plane }) => planes.find(({ name }) => name === plane)?.controls?.[0].simulates?.realMost ?? null,
+    findRealMost: ({ plane }) => planes.find(({ name }) => name === plane)?.controls?.[0].simulates?.realMost ?? null,
   })
   const topologies = {
     'gateway-ratings': parseTopology(readFileSync('bench/topologies/gateway-ratings.yaml', 'utf8'), 't'),

@@ -1,5 +1,5 @@
 import { createPlace } from '../../src/model/sidecar-contract.js'
-import { createModel } from '../../src/services/topology.js'
+import { createModel } from '../../src/services/sidecar-model.js'
 
 /** Models of planes that take redirected connections only. @import { Topology } from '../../src/model/types.ts' */
 

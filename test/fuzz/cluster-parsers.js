@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
-import { decode, encode } from '../../src/agent/messages.js'
+import { decodeMessage, encodeMessage } from '../../src/agent/messages.js'
 import { parseJson } from '../../src/lib/json.js'
-import { readKubeletSummary, readNode, readPod } from '../../src/targets/kubernetes/answers.js'
-import { findCounter, parseCpu } from '../../src/targets/kubernetes/kubelet.js'
-import { findDefect, readNodeFacts } from '../../src/targets/kubernetes/nodes.js'
+import { assertKubeletSummary, assertNode, assertPod } from '../../src/targets/kubernetes/answers.js'
+import { findContainerCounter, parseCpuCounter } from '../../src/targets/kubernetes/kubelet.js'
+import { findNodeDefect, readNodeFacts } from '../../src/targets/kubernetes/nodes.js'
 import { findContainerId, findEnding, findObstacle, isReady } from '../../src/targets/kubernetes/pod-status.js'
 import { findInfinite } from './harness.js'
 import { mutateJson, pick } from './mutate.js'
@@ -56,7 +56,7 @@ export const CLUSTER_PARSERS = [
     name: 'pod',
     make: random => mutateJson(POD, random),
     parse: text => {
-      const pod = readPod(readJson(text))
+      const pod = assertPod(readJson(text))
       const container = pick(['sidecar', 'init'], () => (text.length % 2) / 2)
       return [findEnding(pod, container), findObstacle(pod)?.why, isReady(pod), findContainerId(pod, container)]
     },
@@ -71,8 +71,8 @@ export const CLUSTER_PARSERS = [
     name: 'node',
     make: random => mutateJson(NODE, random),
     parse: text => {
-      const node = readNode(readJson(text))
-      return { ...readNodeFacts(node), defect: findDefect(node) }
+      const node = assertNode(readJson(text))
+      return { ...readNodeFacts(node), defect: findNodeDefect(node) }
     },
     findFault: findInfinite,
   },
@@ -80,16 +80,16 @@ export const CLUSTER_PARSERS = [
     name: "kubelet's counters",
     make: random => mutateJson(SUMMARY, random),
     parse: text => {
-      const { node, pods } = readKubeletSummary(readJson(text))
+      const { node, pods } = assertKubeletSummary(readJson(text))
       const container = { namespace: 'kubelet-counters', pod: 'gateway-1-abc', container: 'sidecar' }
-      return { node: parseCpu(node?.cpu), container: findCounter(pods, container) }
+      return { node: parseCpuCounter(node?.cpu), container: findContainerCounter(pods, container) }
     },
     findFault: findInfinite,
   },
   {
     name: "agent's messages",
-    make: random => mutateJson(JSON.parse(encode(MESSAGE)), random),
-    parse: decode,
+    make: random => mutateJson(JSON.parse(encodeMessage(MESSAGE)), random),
+    parse: decodeMessage,
     findFault: value => (typeof value === 'object' ? null : 'a message is an object or null'),
   },
 ]

@@ -3,13 +3,13 @@ import { Command } from 'commander'
 import { parseClaims } from '../../src/analysis/claims/claims.js'
 import { parseRunThreshold, parseThreshold } from '../../src/analysis/thresholds.js'
 import { loadPlanes } from '../../src/dataplanes/registry.js'
-import { parseBalance } from '../../src/kinds/balance/experiment.js'
+import { parseBalanceExperiment } from '../../src/kinds/balance/experiment.js'
 import { parseNode, parseReserve } from '../../src/kinds/search/nodes.js'
 import { parseAddress } from '../../src/live/address.js'
 import { k6 } from '../../src/loads/k6/index.js'
 import { wrk } from '../../src/loads/wrk/index.js'
 import { findFault, loadResult, topology as topologySchema } from '../../src/model/schemas.js'
-import { CLUSTER, withExperiment, withOptions } from '../../src/prepare/options.js'
+import { addExperimentOptions, addSharedOptions, CLUSTER_OPTIONS } from '../../src/prepare/options.js'
 import { parseExperiment } from '../../src/request/experiment.js'
 import { parseServices } from '../../src/request/size-experiment.js'
 import { parseTopology } from '../../src/services/topology.js'
@@ -106,7 +106,7 @@ const OTHERS = [
 ]
 
 const bench = new Command().exitOverride().configureOutput({ writeErr() {}, outputError() {} })
-withOptions(withExperiment(bench), ...CLUSTER)
+addSharedOptions(addExperimentOptions(bench), ...CLUSTER_OPTIONS)
 /** @param {string[]} argv of `bench` */
 const parseOptions = argv => bench.parse(argv, { from: 'user' }).opts()
 
@@ -118,7 +118,7 @@ const SERVICES = `services:
 /** @type {Parser[]} */
 export const TEXT_PARSERS = [
   ofYaml('experiment (YAML)', readAll('bench/experiments'), text => parseExperiment(text, 'x.yaml')),
-  ofYaml('balance (YAML)', [read('bench/experiments/balance.yaml')], text => parseBalance(text, 'x.yaml')),
+  ofYaml('balance (YAML)', [read('bench/experiments/balance.yaml')], text => parseBalanceExperiment(text, 'x.yaml')),
   ofYaml(
     'topology (YAML)',
     readAll('bench/topologies'),

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync } from 'node:fs'
 import net from 'node:net'
 import path from 'node:path'
 import { beforeAll, expect, it } from 'vitest'
-import { isInTime } from '../../src/lib/wait.js'
+import { pollInTime } from '../../src/lib/wait.js'
 import { writeParityCertificates } from '../../src/parity/try-plane.js'
 import { makeFolder } from '../fakes/scratch.js'
 import { createLocalRig } from './local-rig.js'
@@ -67,7 +67,7 @@ async function logAll({ plane, tool }) {
     for (const ask of ASKS) if (await isTaken(rig.permissive, ask)) taken.push(ask.id)
     const readLines = () => split(readFileSync(path.join(planeFolder, 'permissive-sidecar.log')))
     const areThere = () => taken.every(id => readLines().some(line => line.includes(`"${id}"`)))
-    await isInTime(areThere, { deadlineSeconds: LOG_SECONDS, intervalMs: 200 })
+    await pollInTime(areThere, { deadlineSeconds: LOG_SECONDS, intervalMs: 200 })
     return { taken, lines: readLines() }
   } finally {
     await rig.close()

@@ -14,7 +14,7 @@ import { listArms } from '../../src/model/results.js'
 import { readProcFile } from '../../src/node/kernel/proc-files.js'
 import { readRun, readSummary } from '../../src/records/records.js'
 import { findTool } from '../../src/tools/find.js'
-import { formatImageName } from '../../src/tools/image.js'
+import { renderImageName } from '../../src/tools/image.js'
 import { listen } from '../fakes/listen.js'
 import { makeFolder } from '../fakes/scratch.js'
 import { tools } from './real-tools.js'
@@ -192,7 +192,7 @@ describe('a rollout on a cluster', () => {
     if ('missing' in (await findTool(adsTool))) context.skip('needs the ADS server, which cannot be built here')
     const argv = ['rollout', '--planes', 'envoy', '--control', 'ads', '--sidecars', '8', '--profile', 'smoke']
     const rounds = ['--rounds', '1']
-    const remove = () => execa('ctr', ['-n', 'k8s.io', 'images', 'rm', formatImageName('ads')], { reject: false })
+    const remove = () => execa('ctr', ['-n', 'k8s.io', 'images', 'rm', renderImageName('ads')], { reject: false })
     await remove()
     const without = await start([...argv, ...rounds]).child
     expect(without.stderr).toMatch(/npm run images -- --ads FILE writes it/)

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { chmodSync, cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { execa } from 'execa'
@@ -402,10 +402,13 @@ describe('is caught:', { timeout: 180_000 }, () => {
   it.concurrent.for(['ztunnel', 'ztunnel:istio'])('a ztunnel that passes plaintext, of %s', async (plane, context) => {
     need(context, 'pipy', 'ztunnel', 'k6', 'caps')
     await needNamespaces(context, 'iptables')
+    // The sidecar's user writes into it.
+    const plain = mkdtempSync(path.join(folder, 'plain-'))
+    chmodSync(plain, 0o777)
     const ZTUNNEL = createWrapper(
       'plain-ztunnel',
       'ztunnel',
-      `sed 's/HBONE/TCP/; /^policies:/,$d' "$LOCAL_XDS_PATH" > "/tmp/plain-ztunnel.$$.yaml"\nLOCAL_XDS_PATH="/tmp/plain-ztunnel.$$.yaml" exec "$TOOL" "$@"`,
+      `sed 's/HBONE/TCP/; /^policies:/,$d' "$LOCAL_XDS_PATH" > "${plain}/$$.yaml"\nLOCAL_XDS_PATH="${plain}/$$.yaml" exec "$TOOL" "$@"`,
     )
     const argv = ['--planes', `pipy,${plane}`, '--cpu', '0.5', '--interception', 'redirect']
     const { stdout, records, exitCode } = await lie([...argv, '--link', 'gateway-ratings'], { env: { ZTUNNEL } })

@@ -10,7 +10,7 @@ import { writeCertificates } from '../../src/lib/certificates.js'
 import { renderSpiffeId } from '../../src/model/sidecar-contract.js'
 import { listAccessDifferences } from '../../src/parity/beside/access.js'
 import { PEERS } from '../../src/parity/beside/peers.js'
-import { chooseInterception, listLacks } from '../../src/parity/try-plane.js'
+import { chooseInterception, listDeclaredLacks } from '../../src/parity/try-plane.js'
 import { splitByLacks } from '../../src/parity/verdict/rows.js'
 import { makeFolder } from '../fakes/scratch.js'
 import { createLocalRig } from './local-rig.js'
@@ -87,7 +87,7 @@ describe.each(cases)('the sidecar of $plane.name under the policy $trafficPolicy
         outcome,
       })),
     )
-    const lacks = listLacks(plane, { ...measured, trafficPolicy })
+    const lacks = listDeclaredLacks(plane, { ...measured, trafficPolicy })
     const held = Object.entries(ROWS).map(([direction, name]) => {
       const differences = listAccessDifferences(tried.filter(one => one.direction === direction))
       return splitByLacks({ name, found: '', expected: '', differences }, lacks)
@@ -105,7 +105,9 @@ describe.each(cases)('the sidecar of $plane.name under the policy $trafficPolicy
     expect(clients.map(({ name }, i) => [name, results[i]])).toEqual(
       clients.map(({ name, acceptedUnder }) => [name, acceptedUnder.includes(trafficPolicy) ? 'accepted' : 'refused']),
     )
-    const isLacking = listLacks(plane, { ...measured, trafficPolicy }).some(({ row }) => row === 'parity-suites')
+    const isLacking = listDeclaredLacks(plane, { ...measured, trafficPolicy }).some(
+      ({ row }) => row === 'parity-suites',
+    )
     const strong = await callByOpenssl(endpoint, { ...PEERS.listed, options: { ciphers: STRONG_SUITE } })
     all.push({ plane: label, policy: trafficPolicy, peer: STRONG_SUITE, direction: 'in strict mode', outcome: strong })
     expect(strong).toBe(isLacking ? 'accepted' : 'refused')

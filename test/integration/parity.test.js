@@ -4,13 +4,13 @@ import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { listFeatures } from '../../src/model/features.js'
 import { LEFT_OUT } from '../../src/parity/beside/corpus.js'
-import { probeRig } from '../../src/parity/gate.js'
+import { probeRig } from '../../src/parity/probe-plane.js'
 import { createSlots } from '../../src/parity/slots.js'
 import {
   CONFIGURATIONS,
   chooseInterception,
   findUntriedReason,
-  listLacks,
+  listDeclaredLacks,
   writeParityCertificates,
 } from '../../src/parity/try-plane.js'
 import { splitByLacks } from '../../src/parity/verdict/rows.js'
@@ -97,7 +97,7 @@ async function tryCase({ plane, tool, measured, slot }) {
   const { protocol, features } = measured
   // Each try has a rig of its own: what a busy host spoiled once is not judged again.
   const { rows, endings } = await tryCorpus({ plane, tool, measured, slot })
-  const lacks = listLacks(plane, measured)
+  const lacks = listDeclaredLacks(plane, measured)
   const all = {
     'parity-answers': `${TRIED[protocol]} of ${TRIED[protocol]} as they must be`,
     ...(protocol === 'tcp' && { 'parity-next-endpoint': 'tried at the endpoint that is next' }),

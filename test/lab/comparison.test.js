@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { breakDown, compareCounts } from '../../src/lab/comparison.js'
+import { breakDownCosts, compareCounts } from '../../src/lab/comparison.js'
 
 /** @param {number[]} counts @param {import('../../src/lab/profile.js').Stack[]} [stacks] */
 const createCount = (counts, stacks = []) => ({
@@ -21,7 +21,7 @@ describe('a comparison of counts', () => {
       { ...createCount([100, 100]), kinds: calls.map(([name, calls]) => ({ name, calls })) },
     ]
     const sides = { old: withCalls(['read', 1], ['write', 2]), new: withCalls(['write', 3]) }
-    const [{ calls }] = breakDown(sides, { functions: 1 })
+    const [{ calls }] = breakDownCosts(sides, { functions: 1 })
     expect(calls).toEqual([
       { name: 'write', old: 2, new: 3 },
       { name: 'read', old: 1, new: 0 },
@@ -32,7 +32,7 @@ describe('a comparison of counts', () => {
     const main = stack(['main'], 5)
     const old = [createCount([100, 100], [main, stack(['pjs::eval', 'pipy::Handle::process'], 20)])]
     const next = [createCount([100, 100], [main, stack(['malloc', 'pjs::eval', 'pipy::Handle::process'], 30)])]
-    const [{ groups, filters, functions }] = breakDown({ old, new: next }, { functions: 1 })
+    const [{ groups, filters, functions }] = breakDownCosts({ old, new: next }, { functions: 1 })
     expect(groups).toContainEqual({ name: 'memory', old: 0, new: 30 })
     expect(groups).toContainEqual({ name: 'script interpreter', old: 20, new: 0 })
     expect(filters).toContainEqual({ name: 'handle…', old: 20, new: 30 })

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
-import { addHangingSidecars, computeHandshake, computeSpread } from '../../src/lab/count.js'
+import { computeHandshake, computeSpread } from '../../src/lab/count.js'
+import { addHangingSidecars } from '../../src/lab/request-sender.js'
 import { BenchError } from '../../src/lib/errors.js'
 
 const PROCESSES = ['client', 'server', 'app'].map(service => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createFlameTree, drawFlames } from '../../src/lab/page.js'
+import { createFlameTree, renderFlameGraph } from '../../src/lab/page.js'
 
 const stack = (/** @type {string[]} */ frames, /** @type {number} */ self) => ({ frames, object: '/bin/pipy', self })
 const old = [stack(['pjs::eval', 'pipy::Handle::process', 'main'], 60), stack(['main'], 40)]
@@ -15,7 +15,7 @@ it('a flame graph stacks functions on the filter that they work for', () => {
 })
 
 it('a flame graph is drawn with a box for each function, those that cost more in red', () => {
-  const { markup } = drawFlames({ title: 'client', root: createFlameTree({ old, new: next }) })
+  const { markup } = renderFlameGraph({ title: 'client', root: createFlameTree({ old, new: next }) })
   for (const name of ['all', 'handle…', 'pipy::Handle::process', 'pjs::eval', 'main']) expect(markup).toContain(name)
   expect(markup.match(/class="costlier"/g)).toHaveLength(4)
 })

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { execa } from 'execa'
 import { expect, it } from 'vitest'
-import { copyScripts } from '../../src/lab/new-scripts.js'
+import { copyKitScripts } from '../../src/lab/new-scripts.js'
 import { createProgram } from '../../src/verbs/program.js'
 import { makeFolder } from '../fakes/scratch.js'
 
@@ -42,7 +42,7 @@ it('lab new --shortest copies the shortest script, and prints a command that cou
 
 it('has tests that fail if its own scripts are wrong', async () => {
   const mine = path.join(folder, 'wrong')
-  const tests = copyScripts(mine)
+  const tests = copyKitScripts(mine)
   // A test in another form would not be copied.
   expect(tests).toEqual(readdirSync('test/pipy-scripts'))
   const file = path.join(mine, 'router.js')

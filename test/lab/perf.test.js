@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { classifyStack, findStackFilter, sumCostsBy } from '../../src/lab/groups.js'
-import { assertSamples, parsePerfScript, renderPerfRefusal, samplePids } from '../../src/lab/perf.js'
+import { assertCanSample, parsePerfScript, renderPerfRefusal, samplePids } from '../../src/lab/perf.js'
 import { joinStacks } from '../../src/lab/profile.js'
 import { joinWindows } from '../../src/lab/sample.js'
 import { makeFolder } from '../fakes/scratch.js'
@@ -126,7 +126,7 @@ describe('a perf', () => {
   it('that the kernel refuses is reported, and leaves no file', async () => {
     const perf = writePerf('echo "No permission to enable cpu-clock event." >&2; exit 255')
     const { signal } = new AbortController()
-    await expect(assertSamples({ perf, folder, signal })).rejects.toThrow(
+    await expect(assertCanSample({ perf, folder, signal })).rejects.toThrow(
       'perf cannot sample the sidecars: No permission to enable cpu-clock event',
     )
     expect(existsSync(file)).toBe(false)

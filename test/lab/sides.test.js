@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it, vi } from 'vitest'
-import { chooseOldSide, findOldSide, findSide } from '../../src/lab/sides.js'
+import { chooseOldSide, openOldSide, readSide } from '../../src/lab/sides.js'
 import { makeFolder } from '../fakes/scratch.js'
 
 const folder = makeFolder('sides-test')
@@ -14,7 +14,7 @@ it('scripts are held against those of the kit, and those of the kit against the 
 
 /** @param {string} scripts @param {string} ref of git */
 function findIn(scripts, ref) {
-  return findOldSide({ scripts, against: `git:${ref}`, into: path.join(folder, ref, scripts) })
+  return openOldSide({ scripts, against: `git:${ref}`, into: path.join(folder, ref, scripts) })
 }
 
 it('a commit gives the scripts as they are in it', async () => {
@@ -49,7 +49,7 @@ it('without git, the error says that git is missing', async () => {
 })
 
 it('a folder without main.js is refused', () => {
-  expect(() => findSide('docs')).toThrow(/docs has no main\.js: name a folder of Pipy scripts/)
+  expect(() => readSide('docs')).toThrow(/docs has no main\.js: name a folder of Pipy scripts/)
 })
 
 it('scripts of a mesh are known by a file of theirs, in its checkout too, and run as the mesh deploys them', () => {
@@ -57,7 +57,7 @@ it('scripts of a mesh are known by a file of theirs, in its checkout too, and ru
   const scripts = path.join(checkout, 'pkg/sidecar/v1/providers/pipy/repo/codebase')
   mkdirSync(path.join(scripts, 'modules'), { recursive: true })
   writeFileSync(path.join(scripts, 'modules/inbound-main.js'), '')
-  expect(findSide(checkout)).toMatchObject({ scripts, profile: 'fsm' })
-  expect(findSide(scripts)).toMatchObject({ scripts, profile: 'fsm' })
-  expect(findSide('pipy-scripts').profile).toBeNull()
+  expect(readSide(checkout)).toMatchObject({ scripts, profile: 'fsm' })
+  expect(readSide(scripts)).toMatchObject({ scripts, profile: 'fsm' })
+  expect(readSide('pipy-scripts').profile).toBeNull()
 })

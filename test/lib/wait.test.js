@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isInTime, withTimeout } from '../../src/lib/wait.js'
+import { pollInTime, withTimeout } from '../../src/lib/wait.js'
 
 describe('withTimeout', () => {
   const never = new Promise(() => {})
@@ -20,7 +20,7 @@ describe('withTimeout', () => {
   })
 })
 
-describe('isInTime', () => {
+describe('pollInTime', () => {
   /** Counts the checks of 0.4 s, each of which keeps this thread busy. @param {number} busyMs */
   async function countChecks(busyMs) {
     let checks = 0
@@ -29,7 +29,7 @@ describe('isInTime', () => {
       for (const end = performance.now() + busyMs; performance.now() < end; );
       return false
     }
-    expect(await isInTime(check, { deadlineSeconds: 0.4, intervalMs: 5 })).toBe(false)
+    expect(await pollInTime(check, { deadlineSeconds: 0.4, intervalMs: 5 })).toBe(false)
     return checks
   }
 
@@ -41,6 +41,6 @@ describe('isInTime', () => {
 
   it('checks at least once, and waits for what takes long without keeping the thread busy', async () => {
     const check = () => new Promise(resolve => setTimeout(() => resolve(true), 20))
-    expect(await isInTime(/** @type {() => Promise<boolean>} */ (check), { deadlineSeconds: 0 })).toBe(true)
+    expect(await pollInTime(/** @type {() => Promise<boolean>} */ (check), { deadlineSeconds: 0 })).toBe(true)
   })
 })

@@ -2,7 +2,7 @@ import path from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { formatValue, QUANTITIES } from '../../src/judge/quantities.js'
 import { growthPart, renderEndings } from '../../src/kinds/growth/numbers.js'
-import { createLineView, renderTrial } from '../../src/live/lines.js'
+import { createLineView, renderTrialLine } from '../../src/live/lines.js'
 import { createRunState } from '../../src/live/state.js'
 import { listArms, listComparisons } from '../../src/model/results.js'
 import { createFakeLoad, createFakeTarget } from '../fakes/fake-bench.js'
@@ -28,7 +28,7 @@ function createLines() {
 describe('a line', () => {
   const withGap = (/** @type {number} */ largestGapSeconds) => {
     const record = /** @type {any} */ (createRecord())
-    return renderTrial({ ...record, samples: { ...record.samples, source: 'cgroup', largestGapSeconds } })
+    return renderTrialLine({ ...record, samples: { ...record.samples, source: 'cgroup', largestGapSeconds } })
   }
 
   it('says that samples came late, if one was missed by more than 0.1 s', () => {
@@ -94,7 +94,7 @@ describe('a number of a line', () => {
     const arm = createArm({ plane: 'cheap', load: { kind: 'open', ratePerSecond: 100 } })
     const record = createRecord({ arm, load: { verified: 540, interleaved: { seconds: 0.5, perTenth: [] } } })
     const rate = formatValue(QUANTITIES.throughput, Number(QUANTITIES.throughput.measure({ record })))
-    expect(renderTrial(record)).toContain(`${rate} requests/s`)
+    expect(renderTrialLine(record)).toContain(`${rate} requests/s`)
     // Over the whole window it would be half as much.
     expect(rate).toBe('1080')
   })
@@ -106,10 +106,10 @@ describe('a number of a line', () => {
     const row = QUANTITIES.rolloutSeconds
     const seconds = formatValue(row, Number(row.measure({ record })))
     expect(seconds).toBe('1.23')
-    expect(renderTrial(record)).toContain(`20 sidecars configured within ${seconds} s`)
-    expect(renderTrial(record)).not.toContain('undefined')
+    expect(renderTrialLine(record)).toContain(`20 sidecars configured within ${seconds} s`)
+    expect(renderTrialLine(record)).not.toContain('undefined')
     const late = { ...numbers, first: { ...first, lastCensoredSeconds: 1 } }
-    expect(renderTrial({ ...record, rollout: late })).toContain('configured within – s')
+    expect(renderTrialLine({ ...record, rollout: late })).toContain('configured within – s')
   })
 
   it('is that of the report: how far a growth came', () => {
@@ -117,7 +117,7 @@ describe('a number of a line', () => {
     const growth = /** @type {any} */ ({ sidecars: 200, ended, steps: [] })
     const rounds = [{ sidecars: 200, failedAt: 300, reason: ended.reason }]
     const [ending] = renderEndings({ rounds: /** @type {any} */ (rounds), hasControl: true }).split(' (')
-    expect(growthPart.tell(growth, () => '')).toBe(ending)
-    expect(renderTrial(createRecord({ growth }))).toContain(ending)
+    expect(growthPart.renderProgress(growth, () => '')).toBe(ending)
+    expect(renderTrialLine(createRecord({ growth }))).toContain(ending)
   })
 })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { parseChoice, pickChoice, renderArmName } from '../../src/model/arms.js'
+import { parsePlaneChoice, pickPlaneChoice, renderArmName } from '../../src/model/arms.js'
 
-describe('parseChoice', () => {
+describe('parsePlaneChoice', () => {
   it.each([
     ['pipy', { plane: 'pipy', profile: null, variant: null }],
     ['envoy:osm-1.1', { plane: 'envoy', profile: 'osm-1.1', variant: null }],
@@ -9,11 +9,11 @@ describe('parseChoice', () => {
     ['pipy@repo=./a@b', { plane: 'pipy', profile: null, variant: './a@b', control: 'repo' }],
     ['pipy=./scripts', { plane: 'pipy', profile: null, variant: './scripts' }],
     ['pipy=./a=b:c', { plane: 'pipy', profile: null, variant: './a=b:c' }],
-  ])('reads %s', (text, choice) => expect(parseChoice(text)).toEqual(choice))
+  ])('reads %s', (text, choice) => expect(parsePlaneChoice(text)).toEqual(choice))
 
   const names = ['pipy', 'envoy:osm-1.1', 'envoy:osm-1.1@file', 'pipy@repo=scripts']
   it.each(names)('reads the name of an arm: %s', name => {
-    expect(renderArmName(parseChoice(name))).toBe(name)
-    expect(pickChoice(parseChoice(name))).toEqual(parseChoice(name))
+    expect(renderArmName(parsePlaneChoice(name))).toBe(name)
+    expect(pickPlaneChoice(parsePlaneChoice(name))).toEqual(parsePlaneChoice(name))
   })
 })

@@ -38,7 +38,7 @@ describe('AXES', () => {
   it('read, of an arm that nothing was asked of, their defaults', () => {
     const others = /** @type {AxisName[]} */ (['link', 'cpuLimitCores', 'users'])
     for (const name of AXIS_NAMES.filter(n => !others.includes(n))) {
-      expect([name, AXES[name].of(createArm({}))]).toEqual([name, AXES[name].values[0]])
+      expect([name, AXES[name].readValue(createArm({}))]).toEqual([name, AXES[name].values[0]])
     }
   })
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { moderniseDocument, moderniseQuestion } from '../../src/model/old-words.js'
+import { moderniseDocument, moderniseUserFile } from '../../src/model/old-words.js'
 
 const arm = { id: 'a', capCores: 1, load: { kind: 'turns', users: 32, isBesideOthers: true } }
 
@@ -127,7 +127,7 @@ describe('summaries of schema version 4', () => {
 
 it.each(['constructor', '__proto__', 'toString'])('keeps a name that every object has: %s', name => {
   const written = JSON.parse(`{ "measure": ["${name}"], "axes": { "${name}": 1 } }`)
-  expect(JSON.stringify(moderniseQuestion(written))).toBe(JSON.stringify(written))
+  expect(JSON.stringify(moderniseUserFile(written))).toBe(JSON.stringify(written))
 })
 
 it('reads experiment files of older versions', () => {
@@ -137,7 +137,7 @@ it('reads experiment files of older versions', () => {
     shows: { across: 'capCores', contrasts: ['controlCapCores', 'tls'] },
     profiles: { full: { axes: { capCores: 'none' } } },
   }
-  expect(moderniseQuestion(written)).toEqual({
+  expect(moderniseUserFile(written)).toEqual({
     axes: { plane: ['pipy'], cpuLimitCores: [1], controlCpuLimitCores: [2] },
     measure: ['cost', 'capacity'],
     shows: { across: 'cpuLimitCores', contrasts: ['controlCpuLimitCores', 'tls'] },

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import {
   assertPipelineRenderable,
-  assertVersion,
+  assertPipelineVersion,
   createPipelineDocument,
   parsePipeline,
   renderPipeline,
 } from '../../src/model/pipeline.js'
-import { findForeignCodec, listTlsNotes } from '../../src/model/pipeline-findings.js'
+import { findForeignCodec, listTlsFindings } from '../../src/model/pipeline-findings.js'
 import { createPipelineSidecar } from '../../src/model/pipeline-process.js'
 import { findPipelinePort, hasFixedPorts, hasUpstreamCalls, isEchoed } from '../../src/model/pipeline-traffic.js'
 import { fakeTool } from '../fakes/fake-bench.js'
@@ -170,15 +170,15 @@ describe('renderPipeline', () => {
   })
 })
 
-describe('assertVersion', () => {
+describe('assertPipelineVersion', () => {
   const tool = { name: 'pipy', version: '1.5.18', path: '/bin/pipy' }
 
   it('refuses a program of another version than the scripts need', () => {
-    expect(() => assertVersion(pipelineOf({ version: 2 }), tool)).toThrow(
+    expect(() => assertPipelineVersion(pipelineOf({ version: 2 }), tool)).toThrow(
       'pipeline.yaml: version: its scripts need pipy 2, and /bin/pipy is 1.5.18: name another program, such as PIPY=/path/to/pipy',
     )
-    for (const version of ['1', '1.5', '1.5.18', undefined]) assertVersion(pipelineOf({ version }), tool)
-    expect(() => assertVersion(pipelineOf({ version: '1.50' }), tool)).toThrow('need pipy 1.50')
+    for (const version of ['1', '1.5', '1.5.18', undefined]) assertPipelineVersion(pipelineOf({ version }), tool)
+    expect(() => assertPipelineVersion(pipelineOf({ version: '1.50' }), tool)).toThrow('need pipy 1.50')
   })
 })
 
@@ -195,7 +195,7 @@ describe('findForeignCodec', () => {
   })
 })
 
-describe('listTlsNotes', () => {
+describe('listTlsFindings', () => {
   const parsing = {
     'main.js': `acceptTLS({ certificate: () => ({
       cert: new crypto.Certificate(tls.crt), key: new crypto.PrivateKey(tls.key) }) })`,
@@ -205,15 +205,15 @@ describe('listTlsNotes', () => {
 
   it('notes that any certificate is accepted if no authority is named, and a key that is parsed each time', () => {
     const pipeline = pipelineOf({ listen: { port: 1, ...https } }, parsing)
-    expect(listTlsNotes({ pipeline, keyType: 'RSA 4096' })).toEqual([
+    expect(listTlsFindings({ pipeline, keyType: 'RSA 4096' })).toEqual([
       'pipeline.yaml: it accepts any certificate of the client: it was told no authority ({{tls.ca}}), and accepted that of the kit',
       'pipeline.yaml: main.js parses its RSA 4096 key for each connection: many new connections cost it more than requests',
     ])
   })
 
   it('notes nothing about a pipeline in plaintext, or one that has an authority and keeps its key', () => {
-    expect(listTlsNotes({ pipeline: pipelineOf({}, parsing) })).toEqual([])
+    expect(listTlsFindings({ pipeline: pipelineOf({}, parsing) })).toEqual([])
     const environment = { CA: '{{ tls.ca }}' }
-    expect(listTlsNotes({ pipeline: pipelineOf({ upstream: https, environment }, once) })).toEqual([])
+    expect(listTlsFindings({ pipeline: pipelineOf({ upstream: https, environment }, once) })).toEqual([])
   })
 })

@@ -4,7 +4,7 @@ import {
   computeServiceMs,
   computeServiceP99Ms,
   computeUsersLeast,
-  createCheck,
+  createCheckRequest,
   createRequestKind,
   HEADER_BYTES_LEAST,
   parseChunks,
@@ -108,16 +108,16 @@ describe('renderHeaders', () => {
   })
 })
 
-describe('createCheck', () => {
+describe('createCheckRequest', () => {
   it('posts the nonce that an echo gives back', () => {
-    expect(createCheck({}, 'n-1')).toEqual({
+    expect(createCheckRequest({}, 'n-1')).toEqual({
       request: { method: 'POST', path: '/', body: 'n-1', headers: { 'x-nonce': 'n-1' } },
       answer: 'n-1',
     })
   })
 
   it('expects an answer of the requested size that begins with the nonce', () => {
-    const { request, answer } = createCheck({ requests: [kindOf({ responseBytes: 6 })] }, 'n-1')
+    const { request, answer } = createCheckRequest({ requests: [kindOf({ responseBytes: 6 })] }, 'n-1')
     expect(request).toEqual({ method: 'GET', path: '/', body: '', headers: { 'x-nonce': 'n-1' } })
     expect(answer).toBe('n-1xxx')
     expect(renderAnswer(2, 'n-1')).toBe('n-')
@@ -125,7 +125,7 @@ describe('createCheck', () => {
 
   it('writes bodies of gRPC as messages, whose length takes one byte or more', () => {
     const kind = { ...kindOf({ requestBytes: 3, responseBytes: 200 }) }
-    const { request, answer } = createCheck({ requests: [kind] }, 'n', 'grpc')
+    const { request, answer } = createCheckRequest({ requests: [kind] }, 'n', 'grpc')
     expect(request.body).toBe('\n\x03xxx')
     // 200 is 0xc8 0x01 as a varint.
     expect(answer).toBe(`\n\xc8\x01n${'x'.repeat(199)}`)

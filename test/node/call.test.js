@@ -1,6 +1,6 @@
 import http2 from 'node:http2'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { callEndpoint, frameMessage, openChannel } from '../../src/node/call.js'
+import { callUnary, frameMessage, openChannel } from '../../src/node/call.js'
 import { sendRequest } from '../../src/node/send.js'
 import { listen } from '../fakes/listen.js'
 
@@ -35,7 +35,7 @@ const answering =
 const grpc = { ':status': 200, 'content-type': 'application/grpc' }
 const message = frameMessage(Buffer.from('hello'))
 const ask = async (/** @type {Parameters<typeof serve>[0]} */ answer) =>
-  callEndpoint(await serve(answer), { host: 'echo' })
+  callUnary(await serve(answer), { host: 'echo' })
 
 describe('a call', () => {
   it('is a POST of one message to the authority, and takes trailers', async () => {
@@ -92,7 +92,7 @@ describe('a call', () => {
   it('takes an answer that begins while megabytes of the message wait to be sent', async () => {
     const early = answering(grpc, message, { 'grpc-status': '0' })
     const body = 'e'.repeat(32 * 1024 * 1024)
-    expect(await callEndpoint(await serve(early), { host: 'echo', body })).toMatchObject({ code: 0, body: 'hello' })
+    expect(await callUnary(await serve(early), { host: 'echo', body })).toMatchObject({ code: 0, body: 'hello' })
   })
 
   it('is UNAVAILABLE if the stream is refused', async () =>
@@ -102,15 +102,13 @@ describe('a call', () => {
     }))
 
   it('throws if nothing answers: refused, reset, in no time, or over a channel that is closed', async () => {
-    await expect(callEndpoint({ address: '127.0.0.1', port: 1 }, { host: 'echo' })).rejects.toThrow('ECONNREFUSED')
+    await expect(callUnary({ address: '127.0.0.1', port: 1 }, { host: 'echo' })).rejects.toThrow('ECONNREFUSED')
     await expect(ask(stream => stream.session?.destroy())).rejects.toThrow()
     await expect(ask(stream => stream.close(http2.constants.NGHTTP2_CANCEL))).rejects.toThrow('without an answer')
     const silent = await serve(() => {})
-    await expect(callEndpoint(silent, { host: 'echo' }, { timeoutSeconds: 0.1 })).rejects.toThrow(
-      'no answer within 0.1 s',
-    )
+    await expect(callUnary(silent, { host: 'echo' }, { timeoutSeconds: 0.1 })).rejects.toThrow('no answer within 0.1 s')
     const channel = openChannel(silent)
     channel.destroy()
-    await expect(callEndpoint(silent, { host: 'echo' }, { channel })).rejects.toThrow('closed')
+    await expect(callUnary(silent, { host: 'echo' }, { channel })).rejects.toThrow('closed')
   })
 })

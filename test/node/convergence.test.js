@@ -1,6 +1,6 @@
 import http from 'node:http'
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { createConvergence } from '../../src/node/convergence.js'
+import { createConvergencePoller } from '../../src/node/convergence.js'
 import { sendRequest } from '../../src/node/send.js'
 import { listenInTest } from '../fakes/listen.js'
 
@@ -27,9 +27,9 @@ async function startSidecar({ hasIt, answer, backends = ['backend-1'] }) {
   return { name: 'client-1', host: 'version-1.test', endpoint: await listenInTest(server) }
 }
 
-/** @param {Parameters<typeof createConvergence>[0]} [options] */
+/** @param {Parameters<typeof createConvergencePoller>[0]} [options] */
 function openConvergence(options) {
-  const convergence = createConvergence(options)
+  const convergence = createConvergencePoller(options)
   onTestFinished(() => convergence.close())
   return convergence
 }
@@ -52,9 +52,9 @@ describe('the convergence of a sidecar', () => {
     const sidecar = await startSidecar({ hasIt: () => ++requests > 2 })
     const agent = new http.Agent({ keepAlive: true })
     onTestFinished(() => agent.destroy())
-    const ask = (/** @type {Parameters<typeof sendRequest>} */ ...[endpoint, request, options]) =>
+    const send = (/** @type {Parameters<typeof sendRequest>} */ ...[endpoint, request, options]) =>
       sendRequest(endpoint, request, { ...options, agent })
-    const planted = openConvergence({ ask }).expect(sidecar)
+    const planted = openConvergence({ send }).expect(sidecar)
     await expect(planted).rejects.toThrow('client-1 was asked over a kept connection')
     expect((await openConvergence().expect(sidecar)).yesMs).not.toBeNull()
   })
@@ -96,8 +96,8 @@ describe('the convergence of a sidecar', () => {
     const results = []
     for (const isStarting of [false, true]) {
       const left = [...answers]
-      const ask = () => (left.length > 1 ? left.shift() : left[0])?.() ?? Promise.reject()
-      const convergence = openConvergence({ ask })
+      const send = () => (left.length > 1 ? left.shift() : left[0])?.() ?? Promise.reject()
+      const convergence = openConvergence({ send })
       const endpoint = { address: '127.0.0.1', port: 1 }
       const asking = convergence.expect({ name: 'client-1', host: 'x', endpoint, isStarting })
       setTimeout(() => convergence.giveUp(), 200)
@@ -110,8 +110,8 @@ describe('the convergence of a sidecar', () => {
   })
 
   it('says where this machine could not ask', async () => {
-    const ask = () => Promise.reject(Object.assign(new Error('connect EMFILE 127.0.0.1:1'), { code: 'EMFILE' }))
-    const convergence = openConvergence({ ask })
+    const send = () => Promise.reject(Object.assign(new Error('connect EMFILE 127.0.0.1:1'), { code: 'EMFILE' }))
+    const convergence = openConvergence({ send })
     const asking = convergence.expect({ name: 'client-1', host: 'x', endpoint: { address: '127.0.0.1', port: 1 } })
     setTimeout(() => convergence.giveUp(), 50)
     expect(await asking).toMatchObject({ lastNoMs: null, yesMs: null, unsent: 'connect EMFILE 127.0.0.1:1' })
@@ -123,12 +123,12 @@ describe('the convergence of a sidecar', () => {
     /** @type {Record<string, number[]>} */
     const requestTimesMs = {}
     /** @param {any} endpoint @param {any} request */
-    const ask = async ({ address }, { body, headers }) => {
+    const send = async ({ address }, { body, headers }) => {
       requestTimesMs[address] = [...(requestTimesMs[address] ?? []), Date.now() - beginMs]
       const hasIt = address !== 'last' && requestTimesMs[address].length === 2
       return /** @type {any} */ (hasIt ? { status: 200, body, headers } : { status: 404 })
     }
-    const convergence = openConvergence({ perSecond: 100, ask, now: () => Date.now() })
+    const convergence = openConvergence({ perSecond: 100, send, now: () => Date.now() })
     for (const address of ['last', ...Array.from({ length: 40 }, (_, i) => `${i}`)])
       convergence.expect({ name: address, host: 'x', endpoint: { address, port: 1 } })
     await vi.advanceTimersByTimeAsync(1600)
@@ -140,12 +140,12 @@ describe('the convergence of a sidecar', () => {
   it('asks all together no more than its budget, each in its turn', async () => {
     /** @type {string[]} */
     const addresses = []
-    const ask = async (/** @type {any} */ endpoint) => {
+    const send = async (/** @type {any} */ endpoint) => {
       addresses.push(endpoint.address)
       throw new Error('refused')
     }
     vi.useFakeTimers()
-    const convergence = openConvergence({ perSecond: 100, ask, now: Date.now })
+    const convergence = openConvergence({ perSecond: 100, send, now: Date.now })
     for (let i = 0; i < 50; i++) {
       const endpoint = { address: `127.2.0.${i}`, port: 1 }
       convergence.expect({ name: `client-${i}`, host: 'x', endpoint })
@@ -159,12 +159,12 @@ describe('the convergence of a sidecar', () => {
 
   it('leaves half of the budget if many wait', async () => {
     let requests = 0
-    const ask = async () => {
+    const send = async () => {
       requests++
       throw new Error('refused')
     }
     vi.useFakeTimers()
-    const convergence = openConvergence({ perSecond: 100, ask, now: Date.now })
+    const convergence = openConvergence({ perSecond: 100, send, now: Date.now })
     const endpoint = { address: '127.2.0.1', port: 1 }
     for (let i = 0; i < 30; i++) convergence.expect({ name: `client-${i}`, host: 'x', endpoint })
     await vi.advanceTimersByTimeAsync(600)

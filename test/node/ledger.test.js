@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { appendFileSync, chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import { processStartTicks } from '../../src/lib/process-start.js'
+import { readProcessStartTicks } from '../../src/lib/process-start.js'
 import { openLedger, readLedgers } from '../../src/node/ledger.js'
 import { makeFolder } from '../fakes/scratch.js'
 
@@ -85,7 +85,7 @@ describe('a ledger', () => {
     const shell = spawn('/bin/sh', ['-c', 'sleep 0.5 & echo $!; exec sleep 5'], { stdio: ['ignore', 'pipe', 'ignore'] })
     const [printed] = await once(shell.stdout, 'data')
     const pid = Number(printed)
-    changeOwner(folder, { pid, startTicks: processStartTicks(pid) })
+    changeOwner(folder, { pid, startTicks: readProcessStartTicks(pid) })
     expect(readLedgers(root)[0].state).toBe('alive')
     await vi.waitFor(() => expect(readFileSync(`/proc/${pid}/stat`, 'utf8')).toContain(') Z '), { timeout: 5000 })
     expect(readLedgers(root)[0].state).toBe('gone')

@@ -1,10 +1,12 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import http from 'node:http'
 import os from 'node:os'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { performActions } from '../../src/node/perform.js'
+import { listenInTest } from '../fakes/listen.js'
 import { makeFolder } from '../fakes/scratch.js'
 
 const folder = makeFolder('perform-test')
@@ -26,6 +28,19 @@ describe('the steps of a change', () => {
     await expect(performActions([hangUp])).rejects.toThrow(
       /cannot send SIGHUP: .*sidecar\.pid says "\d+", and no such process/,
     )
+  })
+
+  it('send a configuration as UTF-8, and stop at an answer of 300 or above', async () => {
+    let body = ''
+    const server = http.createServer(async (request, response) => {
+      for await (const chunk of request.setEncoding('utf8')) body += chunk
+      response.writeHead(request.url === '/load' ? 200 : 400).end('no')
+    })
+    const endpoint = await listenInTest(server)
+    const request = { kind: /** @type {const} */ ('request'), endpoint, method: 'POST', path: '/load', body: 'Łódź' }
+    await performActions([request])
+    expect(body).toBe('Łódź')
+    await expect(performActions([{ ...request, path: '/other' }])).rejects.toThrow('POST /other was answered 400 no')
   })
 
   it('signal no stranger, who has the number of a sidecar that has ended', async () => {

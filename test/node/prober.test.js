@@ -82,12 +82,12 @@ describe('requests over TLS', () => {
     server.on('secureConnection', () => handshakes++)
     const endpoint = await listenInTest(server)
     const prober = createProber()
-    const ask = { host: 'x', method: 'POST', body: 'hello' }
-    const batch = { endpoint, ask, credentials, requests: 3, atOnce: 1, timeoutSeconds: 5, answer: 'hello' }
+    const request = { host: 'x', method: 'POST', body: 'hello' }
+    const batch = { endpoint, request, credentials, requests: 3, atOnce: 1, timeoutSeconds: 5, answer: 'hello' }
     await prober.repeat(batch)
     await prober.repeat(batch)
     expect(handshakes).toBe(1)
-    const { keyType } = await prober.send({ endpoint, ask, credentials })
+    const { keyType } = await prober.send({ endpoint, request, credentials })
     expect(keyType).toBe('EC prime256v1')
   })
 })

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import net from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { sendOnce } from '../../src/node/convergence.js'
+import { sendLightRequest } from '../../src/node/convergence.js'
 import { listenInTest } from '../fakes/listen.js'
 
 /**
@@ -30,7 +30,7 @@ const ASK = { host: 'version-1.test', method: 'POST', body: 'n-1', headers: { 'x
 describe('a request over a connection of its own', () => {
   it('says its host, its headers and the length of its body, and that it is the last', async () => {
     const { endpoint, requests } = await startServer(['HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'])
-    await sendOnce(endpoint, ASK)
+    await sendLightRequest(endpoint, ASK)
     expect(requests.join('')).toBe(
       'POST / HTTP/1.1\r\nhost: version-1.test\r\nx-nonce: n-1\r\ncontent-length: 3\r\nconnection: close\r\n\r\nn-1',
     )
@@ -50,7 +50,7 @@ describe('a request over a connection of its own', () => {
     ['by the end of the connection', ['HTTP/1.1 200 OK\r\nx-nonce: n-1\r\n\r\nn', '-1'], false],
   ])('has a body that ends %s', async (_, pieces, isKept) => {
     const { endpoint } = await startServer(pieces, { isKept })
-    const answer = await sendOnce(endpoint, ASK)
+    const answer = await sendLightRequest(endpoint, ASK)
     expect(answer).toMatchObject({ status: 200, body: 'n-1', headers: { 'x-nonce': 'n-1' }, isReused: false })
   })
 
@@ -62,17 +62,17 @@ describe('a request over a connection of its own', () => {
     ['of nothing', []],
   ])('fails if the connection ends in the midst %s', async (_, pieces) => {
     const { endpoint } = await startServer(pieces)
-    await expect(sendOnce(endpoint, ASK)).rejects.toThrow('the connection was closed before the whole answer')
+    await expect(sendLightRequest(endpoint, ASK)).rejects.toThrow('the connection was closed before the whole answer')
   })
 
   it('fails if nothing answers in time', async () => {
     const { endpoint } = await startServer([], { isKept: true })
-    await expect(sendOnce(endpoint, ASK, { timeoutSeconds: 0.05 })).rejects.toThrow('no answer within 0.05 s')
+    await expect(sendLightRequest(endpoint, ASK, { timeoutSeconds: 0.05 })).rejects.toThrow('no answer within 0.05 s')
   })
 
   it('fails with the error code of the system if the port is closed', async () => {
     const { endpoint, server } = await startServer([])
     server.close()
-    await expect(sendOnce(endpoint, ASK)).rejects.toMatchObject({ code: 'ECONNREFUSED' })
+    await expect(sendLightRequest(endpoint, ASK)).rejects.toMatchObject({ code: 'ECONNREFUSED' })
   })
 })

@@ -21,7 +21,8 @@ async function probe({ kept = 0, bytes = 100, resets = false } = {}) {
   })
   const { port } = await listen(server)
   try {
-    const call = async (/** @type {string} */ _, /** @type {any} */ { endpoint, ask }) => measureStream(endpoint, ask)
+    const call = async (/** @type {string} */ _, /** @type {any} */ { endpoint, request }) =>
+      measureStream(endpoint, request)
     const row = await probeChunks(
       /** @type {any} */ ({
         testbed: { site: { target: { call } } },

@@ -1,14 +1,14 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { FEATURES } from '../../src/model/features.js'
-import { listLogDifferences } from '../../src/parity/access-log.js'
-import { listTraceDifferences } from '../../src/parity/headers.js'
+import { listLogDifferences } from '../../src/parity/features/access-log.js'
+import { listTraceDifferences } from '../../src/parity/features/headers.js'
 import {
   collectAnswersWhileEjected,
   listBrokenDifferences,
   listEjectionDifferences,
-} from '../../src/parity/outliers.js'
-import { listLimitDifferences, listRetryDifferences } from '../../src/parity/refusals.js'
-import { readRoute } from '../../src/parity/route-metrics.js'
+} from '../../src/parity/features/outlier-ejection.js'
+import { listLimitDifferences, listRetryDifferences } from '../../src/parity/features/refusals.js'
+import { parseRouteMetrics } from '../../src/parity/features/route-metrics.js'
 
 const line = {
   ...Object.fromEntries(FEATURES['access-log'].fields.map(field => [field, null])),
@@ -38,28 +38,28 @@ describe('listLogDifferences', () => {
 
 describe('listTraceDifferences', () => {
   const [one, two, trace] = ['1', '2'].map(digit => digit.repeat(32)).concat('4bf92f3577b34da6a3ce929d0e0e4736')
-  const made = [one, two].map(id => `00-${id}-00f067aa0ba902b7-00`)
-  const passedOn = `00-${trace}-1111111111111111-01`
+  const created = [one, two].map(id => `00-${id}-00f067aa0ba902b7-00`)
+  const continued = `00-${trace}-1111111111111111-01`
 
   it('finds nothing wrong with two new traces and one that goes on', () =>
-    expect(listTraceDifferences({ made, passedOn, tracestate: 'vendor=1' })).toEqual([]))
+    expect(listTraceDifferences({ created, continued, tracestate: 'vendor=1' })).toEqual([]))
 
   it('names a trace that is not made, not of its own, or goes on as the same span', () => {
-    expect(listTraceDifferences({ made: [undefined, made[0]], passedOn, tracestate: undefined })).toEqual([
+    expect(listTraceDifferences({ created: [undefined, created[0]], continued, tracestate: undefined })).toEqual([
       'traceparent none, made of none',
       'tracestate undefined, passed on of vendor=1',
     ])
-    expect(listTraceDifferences({ made: [made[0], made[0]], passedOn, tracestate: 'vendor=1' })).toEqual([
+    expect(listTraceDifferences({ created: [created[0], created[0]], continued, tracestate: 'vendor=1' })).toEqual([
       'two requests in one trace',
     ])
     const same = `00-${trace}-00f067aa0ba902b7-01`
-    expect(listTraceDifferences({ made, passedOn: same, tracestate: 'vendor=1' })).toEqual([
+    expect(listTraceDifferences({ created, continued: same, tracestate: 'vendor=1' })).toEqual([
       `traceparent ${same}, passed on of ${trace}`,
     ])
   })
 })
 
-describe('readRoute', () => {
+describe('parseRouteMetrics', () => {
   const names = { path: '/', requests: 'requests', durations: 'ms' }
   const text = (/** @type {number} */ last) => `# TYPE requests counter
 requests{route="a",code="200"} 3
@@ -70,12 +70,13 @@ ms_bucket{route="a",le="+Inf"} ${last}
 ms_count{route="a"} 4
 `
   it('sums a route over its codes', () =>
-    expect(readRoute(text(4), names, '"a"')).toEqual({ requests: 4, durations: 4, isCumulative: true }))
+    expect(parseRouteMetrics(text(4), names, '"a"')).toEqual({ requests: 4, durations: 4, isCumulative: true }))
 
-  it('sees buckets that are not cumulative', () => expect(readRoute(text(0), names, '"a"').isCumulative).toBe(false))
+  it('sees buckets that are not cumulative', () =>
+    expect(parseRouteMetrics(text(0), names, '"a"').isCumulative).toBe(false))
 
   it('is 0 without metrics', () =>
-    expect(readRoute('', names, 'a')).toEqual({ requests: 0, durations: 0, isCumulative: true }))
+    expect(parseRouteMetrics('', names, 'a')).toEqual({ requests: 0, durations: 0, isCumulative: true }))
 })
 
 describe('listLimitDifferences', () => {

@@ -12,9 +12,9 @@ describe('slots of checks', () => {
         await delay(ms)
         events.push(`${what} ${nth} ended`)
       }
-      await slot.inTurn(() => act('start'))
+      await slot.runInTurn(() => act('start'))
       await act('probe', 20 * nth)
-      await slot.alone(() => act('alone'))
+      await slot.runAlone(() => act('alone'))
       await act('close')
       slot.end()
     }
@@ -28,11 +28,11 @@ describe('slots of checks', () => {
 
   it('wait for no check that has ended, or failed', async () => {
     const [first, second] = createSlots(2)
-    const failing = second.inTurn(async () => {
+    const failing = second.runInTurn(async () => {
       throw new Error('it did not start')
     })
     await expect(failing).rejects.toThrow('it did not start')
     second.end()
-    expect(await first.alone(async () => 'done')).toBe('done')
+    expect(await first.runAlone(async () => 'done')).toBe('done')
   })
 })

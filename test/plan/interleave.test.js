@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { groupBy } from '../../src/lib/group-by.js'
-import { noteTurns, orderInterleaved, shareLoads } from '../../src/plan/interleave.js'
+import { createInterleavedTrials, renderTurnNotes, shareLoads } from '../../src/plan/interleave.js'
 import { createArm, DEFAULT_CONDITIONS } from '../fakes/fake-records.js'
 
 const beside = /** @type {const} */ (true)
@@ -9,11 +9,11 @@ const arm = (/** @type {string} */ plane, /** @type {object} */ fields = {}) =>
 const withFeatures = (/** @type {string} */ features) => ({ conditions: { ...DEFAULT_CONDITIONS, features } })
 /** @param {ReturnType<typeof arm>[]} arms */
 function groupsOf(arms) {
-  const trials = orderInterleaved({ arms, rounds: 1, seed: 1 })
+  const trials = createInterleavedTrials({ arms, rounds: 1, seed: 1 })
   return [...groupBy(trials, t => t.interleaving).values()].map(group => group.map(t => t.arm))
 }
 
-describe('orderInterleaved', () => {
+describe('createInterleavedTrials', () => {
   it('puts at most six arms into a deployment, each beside the planes under the first conditions', () => {
     const features = ['lean', 'log', 'metrics', 'traces', 'all']
     const arms = features.flatMap(name => ['pipy', 'envoy'].map(plane => arm(plane, withFeatures(name))))
@@ -50,7 +50,7 @@ describe('orderInterleaved', () => {
     expect(groupsOfLoads({ payloadBytes: 1024 }, { payloadBytes: 2048 })).toBe(1)
     expect(groupsOfLoads({}, { idleConnections: 5 })).toBe(1)
     const arms = armsOf([{}])
-    const trials = orderInterleaved({ arms, rounds: 4, seed: 1 })
+    const trials = createInterleavedTrials({ arms, rounds: 4, seed: 1 })
     expect(new Set(trials.filter((_, i) => i % 2 === 0).map(t => t.arm.plane))).toEqual(new Set(['pipy', 'envoy']))
   })
 })
@@ -95,8 +95,8 @@ describe('shareLoads', () => {
   })
 
   describe('beside a plane that closes idle connections', () => {
-    const idleSecondsOf = (/** @type {{ plane: string }} */ { plane }) => (plane === 'plane-1' ? 3 : 60)
-    const options = { cpus: 2, idleSecondsOf }
+    const findArmIdleSeconds = (/** @type {{ plane: string }} */ { plane }) => (plane === 'plane-1' ? 3 : 60)
+    const options = { cpus: 2, findArmIdleSeconds }
     const armsOf = (/** @type {number} */ count, /** @type {object} */ load = {}) =>
       Array.from({ length: count }, (_, i) =>
         arm(`plane-${i}`, {
@@ -108,7 +108,7 @@ describe('shareLoads', () => {
       const eight = armsOf(8)
       for (const { load } of shareLoads(eight, options))
         expect(load).toMatchObject({ sliceMs: 300, warmupSeconds: 2.4, windowSeconds: 4.8 })
-      expect(noteTurns(eight, options)).toEqual([
+      expect(renderTurnNotes(eight, options)).toEqual([
         'turns of 300 ms instead of 500: plane-1 closes connections that were idle for 3 s',
       ])
     })
@@ -121,15 +121,15 @@ describe('shareLoads', () => {
     it('leaves turns as they are if no connection is idle for so long, or none is kept', () => {
       for (const arms of [armsOf(4), armsOf(8, { connections: 'new' }), armsOf(1), armsOf(2).slice(0, 1)]) {
         expect(shareLoads(arms, options)[0].load.sliceMs).toBe(500)
-        expect(noteTurns(arms, options)).toEqual([])
+        expect(renderTurnNotes(arms, options)).toEqual([])
       }
     })
 
     it('warns if turns would be too short, and leaves them', () => {
-      const early = { cpus: 2, idleSecondsOf: () => 1 }
+      const early = { cpus: 2, findArmIdleSeconds: () => 1 }
       const arms = armsOf(8)
       expect(shareLoads(arms, early)[0].load.sliceMs).toBe(500)
-      expect(noteTurns(arms, early)).toEqual([
+      expect(renderTurnNotes(arms, early)).toEqual([
         expect.stringMatching(
           /^plane-0 closes .* 1 s, and each of 8 arms in turns of 500 ms is idle for up to 4 s: .* \(--planes\)$/,
         ),

@@ -166,7 +166,7 @@ describe('createPlan', () => {
     ])
       expect(loadsOf(planes, { planes: choices, ...overrides })[0]).toEqual([500, 'unpinned'])
     expect(loadsOf(planes, { planes: choices }, { pinnableCpus: 1 })[0]).toEqual([500, 'unpinned'])
-    expect(loadsOf(planes, { planes: choices }, { isAnyProgram: () => true })[0]).toEqual([500, 'unpinned'])
+    expect(loadsOf(planes, { planes: choices }, { hasOnlyPipelines: () => true })[0]).toEqual([500, 'unpinned'])
     expect(loadsOf(planes, { planes: choices, axes: { placement: ['apart'] } })[0]).toEqual([500, 'apart'])
     expect(loadsOf(`${planes}, ratePerSecond: [10]`, { planes: choices })[0][1]).toBe('unpinned')
   })
@@ -579,8 +579,8 @@ describe('a plan with a control plane', () => {
     createFakePlan(experiment, {
       overrides,
       cpus: 2,
-      controlsOf: plane => ({ pipy: ['repo'], envoy: ['file', 'ads'] })[plane] ?? [],
-      realMostOf: ({ control }) => (control === 'ads' ? 400 : null),
+      listControls: plane => ({ pipy: ['repo'], envoy: ['file', 'ads'] })[plane] ?? [],
+      findRealMost: ({ control }) => (control === 'ads' ? 400 : null),
     })
   const both = 'plane: [pipy, envoy], link: [pair], cpuLimitCores: none, sidecars: [2], tls: [plaintext]'
 

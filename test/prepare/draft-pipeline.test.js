@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { createPipelineDocument, parsePipeline } from '../../src/model/pipeline.js'
 import {
   listCalledPorts,
-  listPaths,
-  orderEntries,
+  listRequestPaths,
+  orderEntryPorts,
   pickServedAnswer,
   renderDraft,
   renderUnservedError,
@@ -17,7 +17,7 @@ const FILES = {
 describe('a look at scripts', () => {
   it('finds the ports of this host that they call, and the paths that they name', () => {
     expect(listCalledPorts(FILES)).toEqual([9000, 8001])
-    expect(listPaths(FILES)).toEqual(['/api/', '/hi/', '/echo'])
+    expect(listRequestPaths(FILES)).toEqual(['/api/', '/hi/', '/echo'])
   })
 
   it.each([
@@ -88,7 +88,7 @@ describe('a look at scripts', () => {
   })
 
   it('takes requests to come where the scripts do not call themselves, in the order in which they name ports', () => {
-    expect(orderEntries([8001, 8443, 8080], { called: [8001], scriptFiles: FILES })).toEqual([8080, 8443, 8001])
+    expect(orderEntryPorts([8001, 8443, 8080], { called: [8001], scriptFiles: FILES })).toEqual([8080, 8443, 8001])
   })
 
   it.each([

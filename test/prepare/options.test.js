@@ -1,7 +1,7 @@
 import { Command, CommanderError } from 'commander'
 import { describe, expect, it } from 'vitest'
 import { AXES, AXIS_NAMES } from '../../src/model/arms.js'
-import { readAxes, withExperiment, withOptions } from '../../src/prepare/options.js'
+import { addExperimentOptions, addSharedOptions, readAxisOptions } from '../../src/prepare/options.js'
 import { createProgram } from '../../src/verbs/program.js'
 
 /** The flags in the help of a verb. @param {...string} words of the command line */
@@ -17,7 +17,7 @@ async function listFlags(...words) {
 /** @param {...string} words */
 const parse = (...words) => {
   const quiet = new Command().exitOverride().configureOutput({ writeErr: () => {} })
-  const command = withOptions(withExperiment(quiet), 'precision')
+  const command = addSharedOptions(addExperimentOptions(quiet), 'precision')
   return command.parse(words, { from: 'user' }).opts()
 }
 
@@ -68,11 +68,11 @@ describe('bench --help', () => {
   })
 })
 
-describe('withExperiment', () => {
+describe('addExperimentOptions', () => {
   const optional = AXIS_NAMES.filter(name => AXES[name].option)
 
   it('has an option of its own for every axis that has words', () => {
-    const command = withExperiment(new Command())
+    const command = addExperimentOptions(new Command())
     const flags = command.options.map(option => option.flags)
     expect(new Set(flags).size).toBe(flags.length)
     for (const name of optional) expect(flags).toContain(AXES[name].option?.flags)
@@ -83,7 +83,7 @@ describe('withExperiment', () => {
       ...'cap --rate 100,200 --payload 1KiB --control-cpu 0.5,none --control-memory 64MiB,none'.split(' '),
       ...'--tls plaintext --features metrics+access-log --remove-shard --cpu 0.5 --sidecars 5'.split(' '),
     )
-    expect(readAxes(options)).toEqual({
+    expect(readAxisOptions(options)).toEqual({
       ratePerSecond: [100, 200],
       payloadBytes: [1024],
       tls: ['plaintext'],
@@ -94,7 +94,7 @@ describe('withExperiment', () => {
       isShardRemoved: [true],
     })
     expect(options.cpu).toEqual([0.5])
-    expect(readAxes(parse('cap', '--cpu', 'none'))).toEqual({})
+    expect(readAxisOptions(parse('cap', '--cpu', 'none'))).toEqual({})
     expect(parse('--cpu', 'none').cpu).toBe('none')
   })
 

@@ -174,6 +174,11 @@ describe('options of size --from-prometheus', () => {
       '--from-prometheus localhost:9090 --namespace shop',
       'an address such as http://localhost:9090 is needed',
     ],
+    [
+      'a password that is not percent-encoded',
+      '--from-prometheus http://a%zz:b@x --namespace shop',
+      'a % in its user or password is written as %25',
+    ],
     ['a load', '--from-prometheus http://x --namespace shop --rate 5', 'measures nothing: leave out --rate'],
     [
       'planes to measure',

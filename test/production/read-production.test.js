@@ -49,7 +49,7 @@ describe('requests of a pod', () => {
       { container: 'istio-proxy', meanCores: 0.005, counted: { perSecond: 100, cores: 0.05, seconds: 3600 } },
       { container: 'sidecar', meanCores: 0.005, counted: null },
     ])
-    expect(counters).toEqual([{ metric: 'istio_requests_total', of: 'Istio' }])
+    expect(counters).toEqual([{ metric: 'istio_requests_total', origin: 'Istio' }])
   })
 
   it('are not known of a container that no counter belongs to', async () => {

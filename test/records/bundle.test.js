@@ -9,14 +9,14 @@ import { makeOwnedFolder, removeStaleFolders } from '../../src/lib/temporary-fol
 import { readFilesToBundle, unpackBundle, writeBundle } from '../../src/records/bundle.js'
 import { createNameHider } from '../../src/records/hide-names.js'
 import { withRuns } from '../../src/verbs/open-runs.js'
-import { verifyFolder } from '../../src/verbs/verify.js'
+import { verifyRunFolder } from '../../src/verbs/verify.js'
 import { bundleRun } from '../../src/verbs/write-bundle.js'
 import { makeFolder } from '../fakes/scratch.js'
 
 const RUNS = 'test/fixtures/runs'
 const KINDS = ['load', 'search', 'rollout', 'growth', 'balance']
 const folder = makeFolder('bundle-test')
-const verify = (/** @type {string} */ file) => withRuns([file], ([run]) => verifyFolder(run))
+const verify = (/** @type {string} */ file) => withRuns([file], ([run]) => verifyRunFolder(run))
 const listUnpacked = () =>
   readdirSync(os.tmpdir()).filter(name => name.startsWith(`sidecar-bench-bundle-${process.pid}-`))
 
@@ -25,7 +25,7 @@ describe('a bundle', () => {
     const file = path.join(folder, `${kind}.tar.gz`)
     const before = listUnpacked()
     await bundleRun(`${RUNS}/${kind}`, { file })
-    const [of, as] = [await verify(file), await verifyFolder(`${RUNS}/${kind}`)]
+    const [of, as] = [await verify(file), await verifyRunFolder(`${RUNS}/${kind}`)]
     expect(of).toEqual(as)
     expect(of.agrees).toBe(true)
     expect(listUnpacked()).toEqual(before)
@@ -187,7 +187,7 @@ describe('names in a bundle', () => {
     command: 'bench --load-host alice@gen.example.org --context=prod --node edge-7 --namespace pipy'.split(' '),
     machine: { node: 'edge-7', cluster: 'https://10.1.2.3:6443' },
   }
-  const { hide, kept } = createNameHider(
+  const { hide, keptNames } = createNameHider(
     { 'manifest.json': JSON.stringify(manifest) },
     { folders: ['/home/alice', '/home/alice/My Runs'], names: ['edge-host', 'alice'] },
   )
@@ -211,15 +211,22 @@ describe('names in a bundle', () => {
     const files = {
       'manifest.json': JSON.stringify({ ...manifest, command: ['bench', '--load-host=42', '--node', '7'] }),
     }
-    const { hideIn } = createNameHider(files, { folders: [], names: ['2024.5'] })
+    const { hideInFile } = createNameHider(files, { folders: [], names: ['2024.5'] })
     const record =
       '{"command":["--load-host=42","7"],"at":42,"grid":[[0.42,7]],"p(42)":7,"node":"7","pid":"7 since 42"}'
-    expect(hideIn('trials.jsonl', record)).toBe(
+    expect(hideInFile('trials.jsonl', record)).toBe(
       '{"command":["--load-host=hidden","hidden"],"at":42,"grid":[[0.42,7]],"p(42)":7,"node":"hidden","pid":"7 since 42"}',
     )
     const log = 'msg="window 42 7"\n{"metrics":{"p(42)":42}}\n'
-    expect(hideIn('raw/r1/k6-generator.log', log)).toBe(log)
+    expect(hideInFile('raw/r1/k6-generator.log', log)).toBe(log)
   })
 
-  it('stay if an arm has them, and are reported', () => expect(kept).toEqual(['pipy']))
+  it('stay if an arm has them, and are reported', () => expect(keptNames).toEqual(['pipy']))
+
+  it('are hidden if an arm has them only as a part of a word', () => {
+    const files = { 'manifest.json': JSON.stringify({ ...manifest, arms: [{ id: 'link-envoy' }] }) }
+    const hider = createNameHider(files, { folders: [], names: ['env', 'envoy'] })
+    expect(hider.hide('the host env runs envoy')).toBe('the host hidden runs envoy')
+    expect(hider.keptNames).toEqual(['envoy'])
+  })
 })

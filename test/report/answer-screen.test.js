@@ -2,7 +2,7 @@ import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readRun } from '../../src/records/records.js'
 import { renderRunText } from '../../src/verbs/answer.js'
-import { findClaims } from '../../src/verbs/read-claims.js'
+import { readKitClaims } from '../../src/verbs/read-claims.js'
 import { openReport } from '../../src/verbs/write-report.js'
 import { NO_PIPY, writeDefaultRun } from '../fakes/default-run.js'
 import { makeFolder } from '../fakes/scratch.js'
@@ -31,7 +31,7 @@ describe('what a default run prints', () => {
   it('says once that a plane is missing, in every format', async () => {
     const { folder, summary, answer } = renderDefaultRun({ hasPipy: false })
     await expect(`${answer}\n`).toMatchFileSnapshot('../golden/answer/without-pipy.txt')
-    const report = openReport({ folder, summary, claims: findClaims() })
+    const report = openReport({ folder, summary, claims: readKitClaims() })
     report.write()
     expect(occurrences(answer.replaceAll('\n', ' '), NO_PIPY)).toBe(1)
     expect(occurrences(report.markdown(), NO_PIPY)).toBe(1)

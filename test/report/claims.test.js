@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { evaluateClaims } from '../../src/analysis/claims/claims.js'
 import { groupUntested, renderClaimCounts, renderClaims } from '../../src/report/claims.js'
-import { findClaims } from '../../src/verbs/read-claims.js'
+import { readKitClaims } from '../../src/verbs/read-claims.js'
 import { createSummary } from '../fakes/fake-summary.js'
 
 /** @import { ClaimResult } from '../../src/analysis/claims/claims.js' */
@@ -65,7 +65,7 @@ describe('renderClaims', () => {
   })
 
   it('says all claims of the kit in 100 columns', () => {
-    const results = evaluateClaims({ files: findClaims(), summaries: [createSummary([])] })
+    const results = evaluateClaims({ files: readKitClaims(), summaries: [createSummary([])] })
     const lines = renderClaims(results, ['cap'])
     expect(Math.max(...lines.map(line => line.length))).toBeLessThanOrEqual(100)
     const count = results.filter(({ experiment }) => experiment === 'cap').length

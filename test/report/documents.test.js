@@ -3,6 +3,7 @@ import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { listArms } from '../../src/model/results.js'
 import { renderArmsCsv } from '../../src/report/csv.js'
+import { computeRunSeconds } from '../../src/report/document.js'
 import { renderJunit } from '../../src/report/junit.js'
 import { listCharts } from '../../src/report/section.js'
 import { openReport } from '../../src/verbs/write-report.js'
@@ -124,6 +125,28 @@ describe('a report', () => {
     rmSync(`${folder}/raw/r2-link-pipy-0.25`, { recursive: true })
     const { document } = openReport({ folder, summary, claims: [] })
     expect(document.missing).toEqual(['Without samples, so not drawn over time: r2-link-pipy-0.25'])
+  })
+})
+
+describe('the duration of a run', () => {
+  const DAY_MS = 86_400_000
+  const startMs = Date.parse('2026-11-20T10:00:00Z')
+  const recordAt = (/** @type {number} */ ms) => ({
+    startedAt: new Date(ms).toISOString(),
+    window: { startMs: ms, endMs: ms + 10_000 },
+    phasesSeconds: {},
+  })
+  const secondsOf = (/** @type {any} */ run, /** @type {number[]} */ starts) =>
+    computeRunSeconds(/** @type {any} */ ({ manifest: { run }, records: starts.map(recordAt) }))
+  const startedAt = new Date(startMs).toISOString()
+  const resumed = [{ at: new Date(startMs + DAY_MS).toISOString() }]
+
+  it('is without the pause before it was resumed', () => {
+    expect(secondsOf({ startedAt }, [startMs + 50_000])).toBe(60)
+    expect(secondsOf({ startedAt, resumed }, [startMs + 50_000, startMs + DAY_MS + 20_000])).toBe(90)
+    expect(secondsOf({ startedAt, resumed }, [startMs + DAY_MS + 20_000])).toBe(30)
+    expect(secondsOf({ startedAt }, [])).toBeNull()
+    expect(secondsOf({ startedAt: 'yesterday' }, [startMs])).toBeNull()
   })
 })
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
-import { readNode } from '../../src/kinds/search/nodes.js'
+import { parseNodeOptions } from '../../src/kinds/search/nodes.js'
 import { createSearchResult } from '../../src/kinds/search/step.js'
-import { FORMATS, renderLimits, renderNodeFit } from '../../src/report/limits.js'
+import { LIMIT_FORMATS, renderLimits, renderNodeFit } from '../../src/report/limits.js'
 import { createArm } from '../fakes/fake-records.js'
 import { createResult } from '../fakes/fake-summary.js'
 
@@ -69,7 +69,7 @@ describe('renderLimits', () => {
     expect(text).toContain('500 requests/s beside a neighbour of 2 CPUs, p99 at most 20 ms: confirmed')
   })
 
-  it.each(FORMATS)('writes %s as a document a plane, and says which was not proven', format => {
+  it.each(LIMIT_FORMATS)('writes %s as a document a plane, and says which was not proven', format => {
     const text = renderLimits([sizeOf(), sizeOf({ plane: 'envoy', isChecked: false })], format)
     const documents = parseAllDocuments(text)
     expect(documents.map(document => document.errors)).toEqual([[], []])
@@ -83,7 +83,7 @@ describe('renderLimits', () => {
 
   it('writes several services of a plane together, but for Kubernetes, if each is a container of its own', () => {
     const sizes = [sizeOf({ services: ['a', 'b'] }), sizeOf({ services: ['c'], cores: 1 })]
-    const [yaml, helm, compose] = FORMATS.map(format =>
+    const [yaml, helm, compose] = LIMIT_FORMATS.map(format =>
       parseAllDocuments(renderLimits(sizes, format)).map(document => document.toJS()),
     )
     expect(yaml.map(({ resources }) => resources.limits.cpu)).toEqual(['328m', '328m', '1000m'])
@@ -98,14 +98,14 @@ describe('renderLimits', () => {
     expect(compose[0].services['c-sidecar'].deploy.resources.limits).toEqual({ cpus: '1', memory: '32m' })
   })
 
-  it.each(FORMATS)('writes, in %s, that there are no limits, beside those that there are', format => {
+  it.each(LIMIT_FORMATS)('writes, in %s, that there are no limits, beside those that there are', format => {
     const text = renderLimits([sizeOf({ isConclusive: false }), sizeOf({ plane: 'envoy' })], format)
     expect(text).toContain('# pipy: no limits for 500 requests/s: ')
     // A document of comments alone is none.
     expect(parseAllDocuments(text).map(({ errors, contents }) => [errors, contents !== null])).toEqual([[[], true]])
   })
 
-  it.each(FORMATS)('writes, in %s, the state of an answer, how often it was met, and its CPU request', format => {
+  it.each(LIMIT_FORMATS)('writes, in %s, the state of an answer, how often it was met, and its CPU request', format => {
     const answer = /** @type {SizeResult['answer']} */ ({
       ...{ state: 'estimated', why: '1 of the 3 trials needed met the p99: a neighbour', requestCores: 0.0451 },
       ...{ limits: { cores: 0.3273, bytes: 31.4 * MIB }, need: null, met: 1, missed: 1, notJudged: 2 },
@@ -127,7 +127,7 @@ describe('renderNodeFit', () => {
     expect(
       renderNodeFit(
         { results: [createResult({ kind: 'search', searches: [], sizes })], machine },
-        readNode('pi4', '0.5c,512m'),
+        parseNodeOptions('pi4', '0.5c,512m'),
       ),
     ).toEqual([
       'node pi4, 4 cores and 4096 MiB; 3.5 cores and 3584 MiB without what is reserved:',
@@ -140,7 +140,7 @@ describe('renderNodeFit', () => {
     expect(
       renderNodeFit(
         { results: [createResult({ kind: 'search', searches: [], sizes })], machine },
-        readNode('2c4g', null),
+        parseNodeOptions('2c4g', null),
       )[0],
     ).toContain('--reserve keeps room for them')
   })
@@ -151,7 +151,7 @@ describe('renderNodeFit', () => {
     expect(
       renderNodeFit(
         { results: [createResult({ kind: 'search', searches: [], sizes: all })], machine },
-        readNode('2c1g', null),
+        parseNodeOptions('2c1g', null),
       )[1],
     ).toBe(
       '  pipy: the sidecars of all services together fit 1 times, by CPU (CPU 2000m / 1656m = 1.2; memory 1024 / 96 MiB = 10.7)',
@@ -160,7 +160,7 @@ describe('renderNodeFit', () => {
     expect(
       renderNodeFit(
         { results: [createResult({ kind: 'search', searches: [], sizes: lacking })], machine },
-        readNode('2c1g', null),
+        parseNodeOptions('2c1g', null),
       )[1],
     ).toBe('  pipy: no limits were found for d')
   })
@@ -172,7 +172,7 @@ describe('renderNodeFit', () => {
           results: [createResult({ kind: 'search', searches: [], sizes: [sizeOf({ isConclusive: false })] })],
           machine,
         },
-        readNode('pi4', null),
+        parseNodeOptions('pi4', null),
       ),
     ).toEqual([])
   })

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { AXES, AXIS_NAMES } from '../../src/model/arms.js'
 import { readExperiment } from '../../src/prepare/read-experiment.js'
-import { findConflict } from '../../src/request/constraint.js'
+import { findConflictMessage } from '../../src/request/constraint.js'
 import { LAB_OPTIONS } from '../../src/request/constraints/lab.js'
 import { REPORT_OPTIONS } from '../../src/request/constraints/report.js'
 import { SITE_OPTIONS } from '../../src/request/constraints/site.js'
-import { assertCombination, assertRequest, isAllowed } from '../../src/request/constraints.js'
+import { assertCombination, assertRequest, isOptionAllowed } from '../../src/request/constraints.js'
 import { parseExperiment } from '../../src/request/experiment.js'
 
 /** @import { AxisName, TrialKind } from '../../src/model/types.ts' */
@@ -37,9 +37,9 @@ describe('a constraint', () => {
   ]
 
   it('is broken by what is asked together, and says with what', () => {
-    expect(findConflict(rows, { a: 7, c: 0 }, name => name === 'b')).toBe('no b with 7')
-    expect(findConflict(rows, { a: 7, c: 0 }, () => false)).toBeNull()
-    expect(findConflict(rows, { a: null, c: 2 }, () => false)).toBe('one c')
+    expect(findConflictMessage(rows, { a: 7, c: 0 }, name => name === 'b')).toBe('no b with 7')
+    expect(findConflictMessage(rows, { a: 7, c: 0 }, () => false)).toBeNull()
+    expect(findConflictMessage(rows, { a: null, c: 2 }, () => false)).toBe('one c')
   })
 })
 
@@ -73,12 +73,12 @@ describe('the CPU limit of a request', () => {
   })
 })
 
-describe('isAllowed', () => {
+describe('isOptionAllowed', () => {
   it('is false for what the experiment alone rules out', () => {
-    expect(isAllowed('users', readExperiment('idle'))).toBe(false)
-    expect(isAllowed('users', readExperiment('cap'))).toBe(true)
-    expect(isAllowed('assignment', readExperiment('rollout'))).toBe(true)
-    expect(isAllowed('precision', readExperiment('soak'))).toBe(false)
+    expect(isOptionAllowed('users', readExperiment('idle'))).toBe(false)
+    expect(isOptionAllowed('users', readExperiment('cap'))).toBe(true)
+    expect(isOptionAllowed('assignment', readExperiment('rollout'))).toBe(true)
+    expect(isOptionAllowed('precision', readExperiment('soak'))).toBe(false)
   })
 })
 

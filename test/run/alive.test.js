@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { assertAllRun, expectEnd } from '../../src/run/alive.js'
-import { awaitEarlyExits } from '../../src/run/start-services.js'
+import { assertAllRun, awaitEarlyExits, markEnding } from '../../src/run/alive.js'
 
 /** @param {string} service @param {string | null} how @returns {any} */
 const processOf = (service, how) => ({
@@ -16,7 +15,7 @@ describe('a process that is ended on purpose', () => {
   it('does not count as died, and the others do', async () => {
     const [server, client] = [processOf('server', 'signal SIGTERM'), processOf('client', 'signal SIGSEGV')]
     await expect(assertAllRun([server], 'window')).rejects.toThrow("server's sidecar died in the window")
-    expectEnd(server)
+    markEnding(server)
     await expect(assertAllRun([server], 'window')).resolves.toBeUndefined()
     await expect(assertAllRun([server, client], 'window')).rejects.toThrow("client's sidecar died in the window")
     expect((await awaitEarlyExits([server, client])).map(({ service }) => service)).toEqual(['client'])

@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import { computeLifeMs, openCertificates } from '../../src/run/certificates.js'
+import { computeLifeMs, issueRunCertificates } from '../../src/run/certificates.js'
 import { createArm, DEFAULT_CONDITIONS } from '../fakes/fake-records.js'
 import { makeFolder } from '../fakes/scratch.js'
 
@@ -17,7 +17,7 @@ const NO_TRIALS = { trials: [], calibrations: [], search: null }
 /** @param {{ arms: Arm[], trials?: Trial[] }} plan @param {string} [service] of the links `link` and `pair` */
 const openFor = async (plan, service) => {
   const services = service ? [{ name: service, application: null, calls: [] }] : []
-  const opened = await openCertificates({
+  const opened = await issueRunCertificates({
     ledger: /** @type {any} */ ({ folder: path.dirname(folder) }),
     plan: /** @type {any} */ ({ ...NO_TRIALS, ...plan }),
     topologies: /** @type {any} */ ({ link: { name: 'link', services }, pair: { name: 'pair', services } }),
@@ -31,7 +31,7 @@ const open = (...keyTypes) =>
 
 const modeOf = (/** @type {string} */ name) => (statSync(path.join(folder, name)).mode & 0o777).toString(8)
 
-describe('openCertificates', () => {
+describe('issueRunCertificates', () => {
   it('writes keys that no other user can read, flawed ones too, and none of an authority', async () => {
     await open('rsa-2048')
     expect(readdirSync(folder)).toEqual(['certificates', 'certificates-rsa'])

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { passCourse } from '../../src/run/control-plane.js'
+import { runControlPlaneSteps } from '../../src/run/control-plane.js'
 
 /** @import { Target } from '../../src/model/types.ts' */
 
@@ -26,13 +26,13 @@ function createTarget() {
 
 const at = { start: 1, folder: 'x', signal: new AbortController().signal }
 
-describe('passCourse', () => {
+describe('runControlPlaneSteps', () => {
   it('leaves what was deployed to the caller, and ends what it began', async () => {
     const { target, log } = createTarget()
-    const count = await passCourse({ target, ...at }, async course => {
+    const count = await runControlPlaneSteps({ target, ...at }, async course => {
       const processes = await course.deploy(/** @type {any} */ (['control']))
       course.observe(processes)
-      course.whenOver(() => log.push('closed'))
+      course.addTeardown(() => log.push('closed'))
       return course.deployment.processes.length
     })
     expect(count).toBe(1)
@@ -45,9 +45,9 @@ describe('passCourse', () => {
       log.push('explained')
       return new Error(`explained: ${error.message}`)
     }
-    const passing = passCourse({ target, ...at, chooseError }, async course => {
+    const passing = runControlPlaneSteps({ target, ...at, chooseError }, async course => {
       await course.deploy(/** @type {any} */ (['control']))
-      course.falling.abort(new Error('the control plane ended'))
+      course.failing.abort(new Error('the control plane ended'))
       course.signal.throwIfAborted()
     })
     await expect(passing).rejects.toThrow('explained: the control plane ended')
@@ -59,7 +59,7 @@ describe('passCourse', () => {
     const chooseError = async () => {
       throw new Error('its log cannot be read')
     }
-    const passing = passCourse({ target, ...at, chooseError }, async course => {
+    const passing = runControlPlaneSteps({ target, ...at, chooseError }, async course => {
       await course.deploy(/** @type {any} */ (['control']))
       throw new Error('the control plane ended')
     })
@@ -70,9 +70,9 @@ describe('passCourse', () => {
   it('ends every watch also where the reading of the control plane fails', async () => {
     const { target, log } = createTarget()
     log.push('unreadable')
-    const passing = passCourse({ target, ...at }, async course => {
+    const passing = runControlPlaneSteps({ target, ...at }, async course => {
       course.observe(await course.deploy(/** @type {any} */ (['control'])))
-      course.whenOver(() => log.push('closed'))
+      course.addTeardown(() => log.push('closed'))
     })
     await expect(passing).rejects.toThrow('no counters')
     expect(log).toEqual(['unreadable', 'observed', 'closed', 'removed control'])

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { startEnding } from '../../src/run/ending.js'
+import { endSidecar } from '../../src/run/ending.js'
 
 /** @import { EndingStep } from '../../src/model/types.ts' */
 
@@ -45,7 +45,7 @@ async function end(steps, goesAt, { notice = null, answers = 0.1, death = null, 
       return answers
     },
   }
-  const record = await startEnding(
+  const record = await endSidecar(
     /** @type {any} */ ({ testbed: { site: { target } }, signal: signal ?? new AbortController().signal }),
     {
       ending: /** @type {any} */ ({
@@ -70,7 +70,7 @@ const endpoint = { address: '127.0.0.1', port: 1 }
 const post = (/** @type {string} */ path) =>
   /** @type {EndingStep} */ ({ kind: 'request', endpoint, method: 'POST', path, body: '' })
 
-describe('startEnding', () => {
+describe('endSidecar', () => {
   it('takes the steps in turn, and starts the successor when the sidecar is gone', async () => {
     const { calls, record } = await end([post('/drain'), { kind: 'wait', seconds: 0.05 }, post('/quit')], '/quit')
     expect(calls).toEqual(['/drain', '/quit', 'ask server', 'successor'])
@@ -134,6 +134,6 @@ describe('startEnding', () => {
 
   it('does nothing if no sidecar is to end', async () => {
     const course = /** @type {any} */ ({ testbed: { site: {} } })
-    expect(await startEnding(course, { ending: null, window: { startMs: 0, endMs: 1 } })).toBeUndefined()
+    expect(await endSidecar(course, { ending: null, window: { startMs: 0, endMs: 1 } })).toBeUndefined()
   })
 })

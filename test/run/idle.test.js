@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { isIdleCpuNeeded } from '../../src/judge/gates/answers.js'
-import { lookIdle } from '../../src/run/idle.js'
+import { lookWithIdleCpu } from '../../src/run/idle.js'
 import { createArm } from '../fakes/fake-records.js'
 
 const SELDOM = createArm({ load: { kind: 'open', ratePerSecond: 20, connections: 'new' } }).load
@@ -13,7 +13,7 @@ async function look(cores, { load = SELDOM, isRead = true, role = 'sidecar' } = 
   let seconds = 0
   let cpuSeconds = 0
   const processes = /** @type {any} */ ([{ spec: { role } }, { spec: { role: 'application' } }])
-  const looks = await lookIdle(processes, {
+  const looks = await lookWithIdleCpu(processes, {
     loads: [load],
     look: async () =>
       /** @type {any} */ (

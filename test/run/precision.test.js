@@ -8,8 +8,8 @@ import { EXIT } from '../../src/lib/errors.js'
 import { listComparisons } from '../../src/model/results.js'
 import { measurePreparation } from '../../src/prepare/measure.js'
 import { renderNotes } from '../../src/report/notes.js'
-import { openInterruptedRun } from '../../src/run/resume.js'
-import { createStopping } from '../../src/run/rounds.js'
+import { readInterruptedRun } from '../../src/run/resume.js'
+import { createStoppingRule } from '../../src/run/stopping-rule.js'
 import { createFakeLoad, createFakePlane, createFakeTarget, createInterruption } from '../fakes/fake-bench.js'
 import { createManifest } from '../fakes/fake-manifest.js'
 import { prepareFake } from '../fakes/fake-run.js'
@@ -52,7 +52,7 @@ describe('a run that goes on until it is precise', { retry: 3 }, () => {
     const { preparation, site } = prepareFake({ target, ledgers: path.dirname(out), ...fakeOptions })
     const { summary } = await measurePreparation({
       ...{ preparation, site, out, signal, gate },
-      execution: { command: ['bench'], interrupted: isResumed ? openInterruptedRun(out) : undefined },
+      execution: { command: ['bench'], interrupted: isResumed ? readInterruptedRun(out) : undefined },
       watcher: { say: line => said.push(line) },
     })
     return { summary, plan: preparation.plan }
@@ -132,11 +132,11 @@ describe('a run that goes on until it is precise', { retry: 3 }, () => {
   })
 })
 
-describe('createStopping', () => {
+describe('createStoppingRule', () => {
   it('begins no round that would end after the time', () => {
     let nowMs = 0
     const manifest = createManifest()
-    const stopping = createStopping({
+    const stopping = createStoppingRule({
       ...{ precision: { width: 0.03, maxMinutes: 10 }, mostRounds: 100, recordedRounds: 1, say: () => {} },
       assess: () => ({ isReached: false, hasPairs: true, roundsMore: 5, sentence: '' }),
       writeManifest: fields => Object.assign(manifest, fields),

@@ -5,7 +5,7 @@ import { verifyRun } from '../../src/analysis/verify.js'
 import { listArms } from '../../src/model/results.js'
 import { measurePreparation } from '../../src/prepare/measure.js'
 import { readRun } from '../../src/records/records.js'
-import { openInterruptedRun } from '../../src/run/resume.js'
+import { readInterruptedRun } from '../../src/run/resume.js'
 import { createFakeLoad, createFakeTarget, createInterruption } from '../fakes/fake-bench.js'
 import { prepareFake } from '../fakes/fake-run.js'
 import { makeFolder } from '../fakes/scratch.js'
@@ -37,7 +37,7 @@ describe('a run that was cut short', () => {
       preparation,
       site,
       out,
-      execution: { command: ['bench'], interrupted: isResumed ? openInterruptedRun(out) : undefined },
+      execution: { command: ['bench'], interrupted: isResumed ? readInterruptedRun(out) : undefined },
       watcher: { say },
       signal,
       gate,

@@ -2,7 +2,7 @@ import path from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { writeAtomically } from '../../src/records/files.js'
 import { appendTrial, createResultsFolder } from '../../src/records/write.js'
-import { listSettingDifferences, openReusableTrials } from '../../src/run/reusable.js'
+import { listSettingDifferences, readReusableTrials } from '../../src/run/reusable.js'
 import { createManifest } from '../fakes/fake-manifest.js'
 import { createArm, createRecord } from '../fakes/fake-records.js'
 import { makeFolder } from '../fakes/scratch.js'
@@ -59,7 +59,7 @@ describe('openReusable', () => {
   }
   /** @param {string[]} folders */
   const open = (...folders) =>
-    openReusableTrials({
+    readReusableTrials({
       folders,
       machine,
       tools,
@@ -72,9 +72,9 @@ describe('openReusable', () => {
   it('takes no trial that had other CPUs, nor any of a run that set other gates aside', () => {
     const run = writeRun('shared', [recordOf('a')])
     placement = { sidecar: [0], application: [1], generator: [2] }
-    expect(open(run).take(armOf())).toBeNull()
+    expect(open(run).takeRecord(armOf())).toBeNull()
     placement = null
-    expect(open(run).take(armOf())).not.toBeNull()
+    expect(open(run).takeRecord(armOf())).not.toBeNull()
     const relaxed = writeRun('relaxed', [recordOf('a')], {
       settings: { ...settings, relaxes: [{ gate: 'steady', why: 'x' }] },
     })
@@ -85,13 +85,13 @@ describe('openReusable', () => {
     const one = writeRun('one', [recordOf('a'), recordOf('b')])
     const two = writeRun('two', [recordOf('c')])
     const reusable = open(one, two)
-    const taken = [1, 2, 3].map(() => reusable.take(armOf()))
+    const taken = [1, 2, 3].map(() => reusable.takeRecord(armOf()))
     expect(taken.map(t => [t?.folder, t?.record.trial.id])).toEqual([
       [one, 'a'],
       [one, 'b'],
       [two, 'c'],
     ])
-    expect(reusable.take(armOf())).toBeNull()
+    expect(reusable.takeRecord(armOf())).toBeNull()
   })
 
   it('takes the same plane, scripts, link, cap, load and conditions, whatever the arm is called', () => {
@@ -102,14 +102,14 @@ describe('openReusable', () => {
       ...[{ load: { ratePerSecond: 101 } }, { load: { users: 11 } }, { load: { payloadBytes: 1 } }],
       { conditions: { ...conditions, memoryLimitBytes: 1e6 } },
     ]
-    for (const fields of others) expect(open(folder).take(armOf(fields))).toBeNull()
-    expect(open(folder).take(armOf({ id: 'link-pipy@100rps-check' }))?.record.trial.id).toBe('a')
+    for (const fields of others) expect(open(folder).takeRecord(armOf(fields))).toBeNull()
+    expect(open(folder).takeRecord(armOf({ id: 'link-pipy@100rps-check' }))?.record.trial.id).toBe('a')
   })
 
   it('takes a window that is as long or longer, and no shorter one', () => {
     const folder = writeRun('one', [recordOf('a')])
-    expect(open(folder).take(armOf({ load: { windowSeconds: 10.1 } }))).toBeNull()
-    expect(open(folder).take(armOf({ load: { windowSeconds: 9 } }))).not.toBeNull()
+    expect(open(folder).takeRecord(armOf({ load: { windowSeconds: 10.1 } }))).toBeNull()
+    expect(open(folder).takeRecord(armOf({ load: { windowSeconds: 9 } }))).not.toBeNull()
   })
 
   it('takes a trial that failed, none that was invalid or is itself taken from another run', () => {
@@ -119,16 +119,16 @@ describe('openReusable', () => {
       recordOf('c', {}, { outcome: 'failed', load: null, window: null, reasons: ['died'] }),
     ])
     const reusable = open(folder)
-    expect(reusable.take(armOf())?.record.trial.id).toBe('c')
-    expect(reusable.take(armOf())).toBeNull()
+    expect(reusable.takeRecord(armOf())?.record.trial.id).toBe('c')
+    expect(reusable.takeRecord(armOf())).toBeNull()
   })
 
   it('takes no trial that the search cannot use, and leaves it to others', () => {
     const reusable = open(writeRun('one', [recordOf('a'), recordOf('b')]))
     const isOther = (/** @type {TrialRecord} */ { trial }) => trial.id !== 'a'
-    expect(reusable.take(armOf(), isOther)?.record.trial.id).toBe('b')
-    expect(reusable.take(armOf(), isOther)).toBeNull()
-    expect(reusable.take(armOf())?.record.trial.id).toBe('a')
+    expect(reusable.takeRecord(armOf(), isOther)?.record.trial.id).toBe('b')
+    expect(reusable.takeRecord(armOf(), isOther)).toBeNull()
+    expect(reusable.takeRecord(armOf())?.record.trial.id).toBe('a')
   })
 
   it.each([
@@ -161,7 +161,7 @@ describe('openReusable', () => {
 
   it('ignores other fields of the machine, and a program that only one of them has', () => {
     const folder = writeRun('one', [recordOf('a')], { machine: { ...machine, other: 2 }, tools: { k6: tools.k6 } })
-    expect(open(folder).take(armOf())).not.toBeNull()
+    expect(open(folder).takeRecord(armOf())).not.toBeNull()
   })
 
   it('says which folder holds no run', () => {

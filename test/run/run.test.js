@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { none } from '../../src/dataplanes/none/index.js'
 import { BenchError } from '../../src/lib/errors.js'
 import { listArms, listComparisons } from '../../src/model/results.js'
-import { gateParity } from '../../src/parity/gate.js'
+import { checkEqualWork } from '../../src/parity/check-equal-work.js'
 import { writeSummary } from '../../src/prepare/write-summary.js'
 import { readRun } from '../../src/records/records.js'
 import { createAnswer } from '../../src/report/answer/answer.js'
@@ -338,7 +338,7 @@ describe('runPlan', () => {
     const look = async () => {
       throw new BenchError('nothing can be read')
     }
-    await expect(runFake({ folder, target: { ...target, look }, gate: gateParity })).rejects.toThrow(
+    await expect(runFake({ folder, target: { ...target, look }, gate: checkEqualWork })).rejects.toThrow(
       'nothing can be read',
     )
     expect(target.running.size).toBe(0)

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createAsking } from '../../src/node/asking.js'
+import { createRolloutPoller } from '../../src/node/rollout-poller.js'
 import { startSidecars } from '../../src/run/start-sidecars.js'
 
 /** @import { Handle, ProcessSpec } from '../../src/model/types.ts' */
@@ -8,9 +8,9 @@ it('starts no more pods once the control plane has ended', async () => {
   const ending = new AbortController()
   const specs = Array.from({ length: 10 }, (_, i) => /** @type {ProcessSpec} */ ({ service: `client-${i + 1}` }))
   let made = 0
-  const asking = createAsking()
+  const poller = createRolloutPoller()
   const starting = startSidecars({
-    ...{ asking, arePods: true, deadlineSeconds: 1, fail: () => {}, signal: ending.signal },
+    ...{ poller, arePods: true, deadlineSeconds: 1, fail: () => {}, signal: ending.signal },
     batches: specs.map(spec => ({ spec, members: [] })),
     async deploy(specs, how) {
       for (const spec of specs) {
@@ -21,6 +21,6 @@ it('starts no more pods once the control plane has ended', async () => {
     },
   })
   await expect(starting).rejects.toThrow('the control plane has ended')
-  asking.close()
+  poller.close()
   expect(made).toBe(2)
 })

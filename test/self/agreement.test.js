@@ -65,10 +65,10 @@ describe('createTurns', () => {
     const order = []
     const run = async (/** @type {string} */ name, /** @type {any} */ turn, /** @type {number} */ times) => {
       for (let i = 0; i < times; i++) {
-        await turn.take()
+        await turn.awaitTurn()
         order.push(name)
         await new Promise(resolve => setImmediate(resolve))
-        turn.pass()
+        turn.endTurn()
       }
       turn.leave()
     }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { hashText, hashTo64Bits } from '../../src/lib/hash.js'
 import { createRandom, shuffleItems } from '../../src/lib/random.js'
 import { ALGORITHMS } from '../../src/model/balance.js'
-import { assignItems, drawItems, findShard, hashFnv } from '../../src/services/assign.js'
+import { assignItems, chooseShard, drawItems, hashFnv } from '../../src/services/assign.js'
 
 /** @import { BalanceTrial } from '../../src/model/types.ts' */
 
@@ -90,7 +90,7 @@ describe('assignItems', () => {
     const spread = (/** @type {number[]} */ loads) => Math.max(...loads) - Math.min(...loads)
     const many = FORMS.filter(({ items, shards }) => items.length > 5 * shards)
     const better = many.filter(({ items, shards }) => {
-      const plain = new Map(items.map(({ id }) => [id, findShard(id, { shards, accepts })]))
+      const plain = new Map(items.map(({ id }) => [id, chooseShard(id, { shards, accepts })]))
       const weighted = assignItems('weighted-ring', { items, shards })
       return spread(loadsOf(weighted, items, shards)) < spread(loadsOf(plain, items, shards))
     })
@@ -105,9 +105,9 @@ describe('a hash ring', () => {
     let staying = 0
     for (const { items, shards } of FORMS.filter(form => form.shards > 2 && form.shards < 12)) {
       for (const { id } of items) {
-        const before = findShard(id, { shards, accepts })
+        const before = chooseShard(id, { shards, accepts })
         if (before === shards - 1) continue
-        expect(findShard(id, { shards: shards - 1, accepts })).toBe(before)
+        expect(chooseShard(id, { shards: shards - 1, accepts })).toBe(before)
         staying++
       }
     }
@@ -119,11 +119,11 @@ describe('a hash ring', () => {
     const last = ids.reduce((a, b) => (hashTo64Bits(a) > hashTo64Bits(b) ? a : b))
     // Of one point alone, wherever an id stands.
     const only = (/** @type {{ shard: number, index: number }} */ { shard, index }) => shard === 3 && index === 500
-    expect(findShard(last, { shards: 5, accepts: only })).toBe(3)
+    expect(chooseShard(last, { shards: 5, accepts: only })).toBe(3)
   })
 
   it('says which item no point is accepted for', () => {
-    expect(() => findShard('x', { shards: 2, accepts: () => false })).toThrow('no point of 2 shards')
+    expect(() => chooseShard('x', { shards: 2, accepts: () => false })).toThrow('no point of 2 shards')
   })
 })
 

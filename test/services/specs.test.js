@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
-import { chooseCpuRequest, listDeployedProfiles } from '../../src/services/specs.js'
+import { listDeployedProfiles } from '../../src/services/profiles.js'
+import { chooseCpuRequest } from '../../src/services/specs.js'
 
 const planes = {
   pipy: { profiles: ['lean', 'fsm'], deployed: { fsm: { from: 'FSM', deviations: ['no repository'] } } },

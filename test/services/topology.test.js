@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { createPlace } from '../../src/model/sidecar-contract.js'
+import { createModel } from '../../src/services/sidecar-model.js'
 import {
   copyLastService,
   copyLink,
-  createModel,
-  findEntry,
-  findNextHop,
+  locateEntryEndpoints,
+  locateNextHop,
   parseTopology,
 } from '../../src/services/topology.js'
 
@@ -19,22 +19,23 @@ const places = Object.fromEntries(
 const options = { places, workers: 1, certificates: '/c', trafficPolicy: /** @type {TrafficPolicy} */ ('listed') }
 const at = (/** @type {string} */ address, /** @type {number} */ port) => ({ address, port })
 
-describe('findEntry', () => {
+describe('locateEntryEndpoints', () => {
   it('is the entry sidecar, or its application without sidecars', () => {
-    const find = (/** @type {boolean} */ hasSidecars) => findEntry(read('gateway-ratings'), { places, hasSidecars })
+    const find = (/** @type {boolean} */ hasSidecars) =>
+      locateEntryEndpoints(read('gateway-ratings'), { places, hasSidecars })
     expect(find(true)).toEqual({ endpoints: [at('127.9.1.1', 15003)], host: 'gateway' })
     expect(find(false)).toEqual({ endpoints: [at('127.9.1.1', 8080)], host: 'gateway' })
   })
 
   it('is, if the load is the application, its outbound listener or the service called', () => {
-    const find = (/** @type {boolean} */ hasSidecars) => findEntry(read('pair'), { places, hasSidecars })
+    const find = (/** @type {boolean} */ hasSidecars) => locateEntryEndpoints(read('pair'), { places, hasSidecars })
     expect(find(true)).toEqual({ endpoints: [at('127.9.1.3', 15001)], host: 'server' })
     expect(find(false)).toEqual({ endpoints: [at('127.9.1.4', 8080)], host: 'server' })
   })
 
   it('is, without sidecars, every copy of the first application', () => {
     const copied = copyLastService(read('pair'), 2)
-    const { endpoints } = findEntry(copied, {
+    const { endpoints } = locateEntryEndpoints(copied, {
       places: { ...places, 'server-2': createPlace('127.9.1.9') },
       hasSidecars: false,
     })
@@ -42,10 +43,10 @@ describe('findEntry', () => {
   })
 })
 
-describe('findNextHop', () => {
+describe('locateNextHop', () => {
   it('is the own outbound listener, or the next application without sidecars', () => {
     const [service] = read('gateway-ratings').services
-    const find = (/** @type {boolean} */ hasSidecars) => findNextHop(service, { places, hasSidecars })
+    const find = (/** @type {boolean} */ hasSidecars) => locateNextHop(service, { places, hasSidecars })
     expect(find(true)).toEqual({ ...at('127.9.1.1', 15001), host: 'ratings' })
     expect(find(false)).toEqual({ ...at('127.9.1.2', 8080), host: 'ratings' })
   })
@@ -222,8 +223,8 @@ describe('redirected connections', () => {
 
   it('lead to applications, from any client', () => {
     const deployment = { places, hasSidecars: true, isRedirected }
-    expect(findEntry(read('gateway-ratings'), deployment).endpoints).toEqual([at('127.9.1.1', 8080)])
-    expect(findNextHop(gateway, deployment)).toMatchObject(at('127.9.1.2', 8080))
+    expect(locateEntryEndpoints(read('gateway-ratings'), deployment).endpoints).toEqual([at('127.9.1.1', 8080)])
+    expect(locateNextHop(gateway, deployment)).toMatchObject(at('127.9.1.2', 8080))
     const ofRatings = model(gateway).clusters.find(({ name }) => name === 'ratings')
     expect(ofRatings?.endpoints).toEqual([at('127.9.1.2', 8080)])
   })

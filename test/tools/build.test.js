@@ -2,7 +2,7 @@ import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { buildProgram } from '../../src/tools/build.js'
-import { hashSource, isBuilt } from '../../src/tools/sources.js'
+import { hashSource, isBuiltByKit } from '../../src/tools/sources.js'
 import { makeFolder } from '../fakes/scratch.js'
 
 const work = makeFolder('build-test')
@@ -36,5 +36,6 @@ describe('buildProgram', () => {
     )
   })
 
-  it('is of no program that is fetched', () => expect([isBuilt('pipy'), isBuilt('ads')]).toEqual([false, true]))
+  it('is of no program that is fetched', () =>
+    expect([isBuiltByKit('pipy'), isBuiltByKit('ads')]).toEqual([false, true]))
 })

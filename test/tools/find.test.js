@@ -17,7 +17,7 @@ import { execa } from 'execa'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { envoy } from '../../src/dataplanes/envoy/index.js'
 import { pipyTool } from '../../src/dataplanes/pipy/index.js'
-import { processStartTicks } from '../../src/lib/process-start.js'
+import { readProcessStartTicks } from '../../src/lib/process-start.js'
 import { waitForCondition } from '../../src/lib/wait.js'
 import { k6Tool } from '../../src/loads/k6/index.js'
 import { wrkTool } from '../../src/loads/wrk/index.js'
@@ -25,7 +25,7 @@ import { hasEnded } from '../../src/node/kernel/proc-files.js'
 import { removeStaleDownloads } from '../../src/tools/downloads.js'
 import { fetchPipy, fetchTool } from '../../src/tools/fetch.js'
 import { findTool } from '../../src/tools/find.js'
-import { askVersion } from '../../src/tools/version.js'
+import { runForVersion } from '../../src/tools/version.js'
 import { listen } from '../fakes/listen.js'
 import { makeFolder } from '../fakes/scratch.js'
 
@@ -182,9 +182,9 @@ describe('a program that does not end', () => {
 
   it('is ended with what it started, and the error says for how long it was waited', async () => {
     const spec = { ...pipyTool, versionArgv: [] }
-    const { version, said } = await askVersion(spec, installScript(stubborn()), { deadlineSeconds: 0.5 })
+    const { version, output } = await runForVersion(spec, installScript(stubborn()), { deadlineSeconds: 0.5 })
     expect(version).toBeNull()
-    expect(said).toBe('it printed nothing, and did not end within 0.5 s')
+    expect(output).toBe('it printed nothing, and did not end within 0.5 s')
     await waitForCondition(hasChildEnded, { what: 'the child to end', deadlineSeconds: 2 })
   })
 
@@ -230,7 +230,7 @@ describe('an interrupted download', () => {
   const make = (/** @type {string} */ name) => mkdirSync(path.join(cache, name), { recursive: true })
   const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').slice(0, 8)
   const namespace = `${boot}${/\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0]}`
-  const living = `.pipy-${process.pid}-${processStartTicks(process.pid)}-${namespace}-aaaaaa`
+  const living = `.pipy-${process.pid}-${readProcessStartTicks(process.pid)}-${namespace}-aaaaaa`
   afterEach(() => rmSync(cache, { recursive: true, force: true }))
 
   it('is removed if its maker has ended, and reported', async () => {

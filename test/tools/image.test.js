@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { execa } from 'execa'
 import { expect, it } from 'vitest'
-import { formatImageName, writeImage } from '../../src/tools/image.js'
+import { renderImageName, writeImage } from '../../src/tools/image.js'
 import { makeFolder } from '../fakes/scratch.js'
 
 it('writes an image of one layer, with the program on its PATH, the same each time', async () => {
@@ -16,7 +16,7 @@ it('writes an image of one layer, with the program on its PATH, the same each ti
   const read = async (name, ...more) =>
     Buffer.from((await execa('tar', ['-xOf', file, name, ...more], { encoding: 'buffer' })).stdout)
   const [{ Config, RepoTags, Layers }] = JSON.parse(`${await read('manifest.json')}`)
-  expect(RepoTags).toEqual([formatImageName('ads')])
+  expect(RepoTags).toEqual([renderImageName('ads')])
   const layer = await read(Layers[0])
   const config = await read(Config)
   const sha256 = (/** @type {Buffer} */ bytes) => createHash('sha256').update(bytes).digest('hex')

@@ -110,6 +110,8 @@ describe('a mix', () => {
     const many = [...Array.from({ length: 120 }, () => at(0)), at(9)]
     expect(mixOf(many).traffic.requestsPerSecond).toEqual({ mean: 0.202, peak: 2 })
     expect(mixOf([request]).traffic).not.toHaveProperty('requestsPerSecond')
+    // A clock that was never set may stand before 1970.
+    expect(mixOf([at(-20), at(-20), at(-19)]).traffic.requestsPerSecond).toEqual({ mean: 0.025, peak: 0.0333 })
   })
 
   it('has at most 50 kinds: the most frequent, and one of each method for the others', () => {

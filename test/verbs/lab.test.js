@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { execa } from 'execa'
 import { expect, it } from 'vitest'
 import { BenchError } from '../../src/lib/errors.js'
-import { listBenchArguments, timeSides } from '../../src/verbs/lab-time.js'
+import { countAndTimeSides, listBenchArguments } from '../../src/verbs/lab-time.js'
 import { countSaves } from '../../src/verbs/lab-watch.js'
 import { cli } from '../fakes/cli.js'
 import { makeFolder } from '../fakes/scratch.js'
@@ -13,9 +13,9 @@ const folder = makeFolder('watch-test')
 
 /**
  * Watches the folder with a count of the new side that is made up, and stops at the nth wait for a save.
- * @param {{ count: (nth: number, signal: AbortSignal) => Promise<unknown>, checkParity?: () => Promise<void>, nth?: number }} options
+ * @param {{ count: (nth: number, signal: AbortSignal) => Promise<unknown>, assertParity?: () => Promise<void>, nth?: number }} options
  */
-async function watchWith({ count, checkParity, nth = 1 }) {
+async function watchWith({ count, assertParity, nth = 1 }) {
   const stop = new AbortController()
   /** @type {string[]} */
   const said = []
@@ -25,11 +25,11 @@ async function watchWith({ count, checkParity, nth = 1 }) {
   const lab = {
     count: (/** @type {string} */ side, /** @type {AbortSignal} */ signal) =>
       side === 'old' ? Promise.resolve('the old side') : count(++counts, signal),
-    checkParity,
+    assertParity,
     assertServes: async () => {},
   }
   const watching = countSaves({
-    ...{ lab: /** @type {any} */ (lab), folder, hasParity: checkParity !== undefined, signal: stop.signal },
+    ...{ lab: /** @type {any} */ (lab), folder, hasParity: assertParity !== undefined, signal: stop.signal },
     printCounts: async sides => void results.push(sides.new),
     say: line => {
       said.push(line)
@@ -98,15 +98,15 @@ it('a count is shown before the equal-work check begins, which then says whether
     done.push('count')
     return nth
   }
-  const passed = await watchWith({ count, checkParity: async () => void done.push('check') })
+  const passed = await watchWith({ count, assertParity: async () => void done.push('check') })
   // The check would take the CPU of what is counted.
   expect(done).toEqual(['count', 'check'])
   expect(passed.results).toEqual([1])
   expect(passed.said.slice(0, 2)).toEqual(['running the equal-work check', 'equal work: passed'])
-  const checkParity = async () => {
+  const assertParity = async () => {
     throw new BenchError('parity-answers: 45 of 46')
   }
-  const { said, results } = await watchWith({ count: async nth => nth, checkParity })
+  const { said, results } = await watchWith({ count: async nth => nth, assertParity })
   expect(results).toEqual([1])
   expect(said[1]).toBe('the count above is of other work: parity-answers: 45 of 46')
 })
@@ -193,7 +193,7 @@ it('--time measures the old scripts that the count has taken from git', async ()
   /** @type {string[]} */
   const folders = []
   const count = async (/** @type {string} */ into) => folders.push(into)
-  const timed = timeSides(
+  const timed = countAndTimeSides(
     { side, link: ['pair'], pipy: [], parity: true, count },
     /** @type {any} */ ({ say: () => {} }),
   )

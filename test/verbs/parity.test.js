@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { renderDifferences } from '../../src/verbs/parity.js'
+import { renderParityDifferences } from '../../src/verbs/parity.js'
 
 const row = (/** @type {object} */ fields) => ({
   ...{ name: 'parity-tls', found: 'as asked', expected: 'as asked', differences: [] },
@@ -14,7 +14,7 @@ describe('the rows that fall short', () => {
       row({ found: 'no TLS', expected: 'TLSv1.3' }),
       row({ name: 'parity-pooling', expected: null }),
     ]
-    expect(renderDifferences(rows, [])).toEqual([
+    expect(renderParityDifferences(rows, [])).toEqual([
       { isKnown: false, text: 'parity-answers: a HEAD: failed' },
       { isKnown: false, text: 'parity-answers: a split: not 80 : 20' },
       { isKnown: false, text: 'parity-tls: no TLS, expected TLSv1.3' },
@@ -23,10 +23,10 @@ describe('the rows that fall short', () => {
 
   it('are named with the reason that the plane declares', () => {
     const lacks = [{ row: 'parity-tls', why: 'it sends no server name' }]
-    expect(renderDifferences([row({ found: 'no name' })], lacks)).toEqual([
+    expect(renderParityDifferences([row({ found: 'no name' })], lacks)).toEqual([
       { isKnown: true, text: 'parity-tls: it sends no server name' },
     ])
-    expect(renderDifferences([row({})], lacks)).toEqual([
+    expect(renderParityDifferences([row({})], lacks)).toEqual([
       { isKnown: false, text: 'parity-tls: declared, and nothing shows it: it sends no server name' },
     ])
   })
@@ -37,7 +37,7 @@ describe('the rows that fall short', () => {
       { row: 'parity-answers', of: /^a split/, why: 'it cannot count' },
     ]
     const differences = ['a HEAD: failed', 'a split: not 80 : 20', 'a body: failed']
-    expect(renderDifferences([row({ name: 'parity-answers', found: '1 of 3', differences })], lacks)).toEqual([
+    expect(renderParityDifferences([row({ name: 'parity-answers', found: '1 of 3', differences })], lacks)).toEqual([
       { isKnown: false, text: 'parity-answers: a body: failed' },
       { isKnown: true, text: 'parity-answers: it knows no HEAD' },
       { isKnown: true, text: 'parity-answers: it cannot count' },
@@ -46,7 +46,7 @@ describe('the rows that fall short', () => {
 
   it('are one line for what differs alike', () => {
     const differences = ['a GET', 'a HEAD', 'a POST'].map(name => `${name}: headers of its own: via`)
-    expect(renderDifferences([row({ name: 'parity-answers', found: '0 of 3', differences })], [])).toEqual([
+    expect(renderParityDifferences([row({ name: 'parity-answers', found: '0 of 3', differences })], [])).toEqual([
       { isKnown: false, text: 'parity-answers: a GET and 2 more: headers of its own: via' },
     ])
   })

@@ -3,10 +3,10 @@ import { BOUND_LEAST } from '../../kinds/rollout/numbers.js'
 import { renderInterval } from '../../lib/units.js'
 import { AXES, renderArmName } from '../../model/arms.js'
 import { listComparisons } from '../../model/results.js'
-import { findDisparities } from '../../parity/verdict/rows.js'
-import { areSpoiled, chooseRoundsLeast, computeGapLeast, judgeRounds } from '../verdict.js'
+import { listPairDisparities } from '../../parity/verdict/rows.js'
+import { chooseRoundsLeast, computeGapLeast, hasTooManySpoiledRounds, judgeRounds } from '../verdict.js'
 
-/** Parts that the answers to all kinds of claims share. Pure. */
+/** Judges and renders the parts that the answers to all kinds of claims share. Pure. */
 /** @import { AxisName, Quantity, Summary, SummaryArm, Verdict } from '../../model/types.ts' */
 
 export const NOT_TESTABLE = 'not testable here'
@@ -32,31 +32,32 @@ export function createUntestableAnswer(reason, ours = null) {
 
 /**
  * A quantity that a claim can name.
- * @typedef {object} Claimed
+ * @typedef {object} ClaimQuantity
  * @property {string} label
- * @property {(arm: SummaryArm, service?: string) => Quantity} of one service's sidecar or, without a service, of the arm
- * @property {(value: number) => string} format without a unit
+ * @property {(arm: SummaryArm, service?: string) => Quantity} find finds that of one service's sidecar or, without a service, of the
+ *   arm; its median is null if there is none
+ * @property {(value: number) => string} format renders a value without a unit
  */
 
-/** @type {Record<string, Claimed>} */
+/** Claims can name these quantities. @type {Record<string, ClaimQuantity>} */
 export const CLAIM_QUANTITIES = {
   ...Object.fromEntries(
     Object.values(QUANTITIES).map(row => [
       row.name,
-      /** @satisfies {Claimed} */ ({
+      /** @satisfies {ClaimQuantity} */ ({
         label: row.label,
-        of: (arm, service) => findQuantity(arm, row.name, service),
+        find: (arm, service) => findQuantity(arm, row.name, service),
         format: value => formatValue(row, value),
       }),
     ]),
   ),
-  // Mean time of a request in ms by Little's law: users / throughput, if every user waits for an answer all the time (closed loop).
+  // In a closed loop every user always waits for an answer, so Little's law gives the mean time of a request: users / throughput.
   meanByLittle: {
     label: 'users / throughput, ms',
-    of: arm => {
+    find: arm => {
       const { median, low, high, values } = findQuantity(arm, 'throughput')
-      const toMs = (/** @type {number | null} */ rate) => (rate ? (1000 * arm.load.users) / rate : null)
-      return { median: toMs(median), low: toMs(high), high: toMs(low), values: values.map(toMs) }
+      const computeMs = (/** @type {number | null} */ rate) => (rate ? (1000 * arm.load.users) / rate : null)
+      return { median: computeMs(median), low: computeMs(high), high: computeMs(low), values: values.map(computeMs) }
     },
     format: value => value.toFixed(1),
   },
@@ -70,43 +71,55 @@ export const CLAIM_QUANTITIES = {
  * @returns {(number | null)[]} null: the round has no good trial; []: the arm does not have the quantity
  */
 export function listRoundValues(arm, quantity, service) {
-  return CLAIM_QUANTITIES[quantity].of(arm, service).values
+  return CLAIM_QUANTITIES[quantity].find(arm, service).values
+}
+
+/**
+ * Says whether the results of a run decided how many rounds it has, so that only the intervals of a confidence sequence hold.
+ * @param {Summary} summary
+ */
+export function isSequential({ precision, isCutShort }) {
+  return precision !== undefined || isCutShort === true
 }
 
 /**
  * Judges the ratios of two arms' rounds by the rule of verdicts (`judgeRounds`). Arms of one contender need no equal work.
  * @param {{ summary: Summary, quantity: string, a: SummaryArm, b: SummaryArm, ratios: (number | null)[] }} options ratios: a/b
  *   by round; null: a spoiled round
- * @returns {{ ratio: Quantity, verdict: Verdict, why: string }} why: the reason for a verdict other than lower and higher
+ * @returns {{ ratio: Quantity, verdict: Verdict, why: string }} why: the reason if the verdict is neither `lower` nor `higher`
  */
 export function judgeRatios({ summary, quantity, a, b, ratios }) {
-  const isSequence = summary.precision !== undefined || summary.isCutShort === true
+  const isSequence = isSequential(summary)
   const sides = { a: { arm: a, rows: summary.parity }, b: { arm: b, rows: summary.parity } }
   const relaxed = summary.relaxes.map(r => r.gate)
-  const disparities = renderArmName(a) === renderArmName(b) ? [] : findDisparities({ ...sides, relaxed })
-  const missing = ratios.filter(r => r === null).length
+  const disparities = renderArmName(a) === renderArmName(b) ? [] : listPairDisparities({ ...sides, relaxed })
   const { ratio, verdict } = judgeRounds({
     values: ratios,
     seed: summary.run.seed,
     isSequence,
     gapLeast: computeGapLeast(summary.precision?.width),
-    aaSpread: findWidestSpread(summary, quantity),
-    isSpoiled: disparities.length > 0 || areSpoiled(ratios, isSequence),
+    aaSpread: findLargestAaSpread(summary, quantity),
+    isSpoiled: disparities.length > 0 || hasTooManySpoiledRounds(ratios, isSequence),
   })
-  return { ratio, verdict, why: renderReason() }
+  const why = renderUndecidedReason({ ratio, verdict, disparities, quantity, arms: [a, b], isSequence })
+  return { ratio, verdict, why }
+}
 
-  /**
-   * Renders why there is no verdict `lower` or `higher`.
-   * @returns {string}
-   */
-  function renderReason() {
-    if (verdict === 'no-difference-shown') return 'no difference shown'
-    if (verdict === 'indicative')
-      return `indicative only: ${formatRatio(ratio)} in ${ratios.length - missing} rounds, ${chooseRoundsLeast(isSequence)} are needed`
-    if (disparities.length > 0) return `no equal work: ${disparities.join('; ')}`
-    if (ratios.length === 0) return `${quantity} was not measured`
-    return `no value in ${missing} of ${ratios.length} rounds${renderSpoiledArms([a, b], quantity)}`
-  }
+/**
+ * Renders why there is no verdict `lower` or `higher`.
+ * @param {{ ratio: Quantity, verdict: Verdict, disparities: string[], quantity: string, arms: SummaryArm[], isSequence: boolean }}
+ *   judged
+ * @returns {string}
+ */
+function renderUndecidedReason({ ratio, verdict, disparities, quantity, arms, isSequence }) {
+  const { length } = ratio.values
+  const missing = ratio.values.filter(value => value === null).length
+  if (verdict === 'no-difference-shown') return 'no difference shown'
+  if (verdict === 'indicative')
+    return `indicative only: ${renderRatioInterval(ratio)} in ${length - missing} rounds, ${chooseRoundsLeast(isSequence)} are needed`
+  if (disparities.length > 0) return `no equal work: ${disparities.join('; ')}`
+  if (length === 0) return `${quantity} was not measured`
+  return `no value in ${missing} of ${length} rounds${renderSpoiledArms(arms, quantity)}`
 }
 
 /**
@@ -114,13 +127,14 @@ export function judgeRatios({ summary, quantity, a, b, ratios }) {
  * @param {Quantity} ratio
  * @returns {string} `-` without a median
  */
-export function formatRatio(ratio) {
-  const format = (/** @type {number} */ value) => value.toFixed(value < 0.1 ? 4 : value < 10 ? 2 : 1)
+export function renderRatioInterval(ratio) {
+  const chooseDigits = (/** @type {number} */ value) => (value < 10 ? 2 : 1)
+  const format = (/** @type {number} */ value) => value.toFixed(value < 0.1 ? 4 : chooseDigits(value))
   return ratio.median === null ? '-' : `${format(ratio.median)}${renderInterval(ratio, format)}`
 }
 
 /**
- * Renders what limits an answer: a CPU limit other than the published one, times at saturation, and (for a throughput) arms
+ * Renders the limits of an answer: a CPU limit other than the published one, times at saturation, and (for a throughput) arms
  * that something other than the sidecar bound.
  * @param {{ arms: SummaryArm[], quantity: string, isAtCap: boolean, namedLimit: number | undefined }} options isAtCap: the arms
  *   have the published CPU limit; namedLimit: that limit, in cores
@@ -128,24 +142,27 @@ export function formatRatio(ratio) {
  */
 export function renderCaveats({ arms, quantity, isAtCap, namedLimit }) {
   const cap = Math.max(...arms.map(arm => arm.cpuLimitCores ?? 0))
-  const bound = quantity === 'throughput' ? arms.filter(arm => arm.boundBy !== 'sidecar' && arm.boundBy !== null) : []
+  const unboundArms = quantity === 'throughput' ? arms.filter(isBoundByOther) : []
   return [
     ...(isAtCap ? [] : [`at ${cap || 'no'} cores; published at ${namedLimit}`]),
     ...(arms[0].load.kind === 'closed' && /^p\d/.test(quantity) ? ['response times at saturation'] : []),
-    ...bound.map(arm => `${renderArmName(arm)} was bound by ${arm.boundBy}`),
+    ...unboundArms.map(arm => `${renderArmName(arm)} was bound by ${arm.boundBy}`),
   ]
 }
+
+/** Says whether something other than the sidecar bound an arm. @param {SummaryArm} arm */
+const isBoundByOther = ({ boundBy }) => boundBy !== 'sidecar' && boundBy !== null
 
 /**
  * Renders the gates that spoiled arms and, for a capacity, what bound the arms: ` (pipy steady; envoy bound by host)`.
  * @param {SummaryArm[]} arms
  * @param {string} quantity
- * @returns {string} with a leading space; empty: no gate spoiled them
+ * @returns {string} with a leading space; empty: no gate spoiled them, and nothing else bound them
  */
 export function renderSpoiledArms(arms, quantity) {
   const parts = [...new Set(arms)].flatMap(arm => {
-    const isUnbound = quantity === 'capacity' && arm.boundBy !== 'sidecar' && arm.boundBy !== null
-    const causes = [...(isUnbound ? [`bound by ${arm.boundBy}`] : []), ...new Set(arm.spoiled.map(s => s.gate))]
+    const bound = quantity === 'capacity' && isBoundByOther(arm) ? [`bound by ${arm.boundBy}`] : []
+    const causes = [...bound, ...new Set(arm.spoiled.map(s => s.gate))]
     return causes.length > 0 ? [`${renderArmName(arm)} ${causes.join(', ')}`] : []
   })
   return parts.length > 0 ? ` (${parts.join('; ')})` : ''
@@ -157,17 +174,21 @@ export function renderSpoiledArms(arms, quantity) {
  * @param {string} quantity
  * @returns {number | null} a fraction; null: there is no measured A/A pair
  */
-function findWidestSpread(summary, quantity) {
+function findLargestAaSpread(summary, quantity) {
   const spreads = listComparisons(summary)
     .filter(c => c.isControl && c.quantity === quantity && c.service === null)
     .flatMap(({ ratio }) => (ratio.median === null ? [] : Math.abs(ratio.median - 1)))
   return spreads.length > 0 ? Math.max(...spreads) : null
 }
 
-/** Names of the times of each phase, and the quantity with the share of it in which the control plane was at its limit. @type {[RegExp, string][]} */
+/**
+ * The phases of a control plane: a pattern of the names of their times, and the quantity with the share of the phase in which the
+ * control plane was at its limit.
+ * @type {{ times: RegExp, share: string }[]}
+ */
 const PHASES = [
-  [/^(rolloutSeconds|startingSeconds|firstConfig)/, 'controlAtLimitRollout'],
-  [/^change(All|P|Max)/, 'controlAtLimitChange'],
+  { times: /^(rolloutSeconds|startingSeconds|firstConfig)/, share: 'controlAtLimitRollout' },
+  { times: /^change(All|P|Max)/, share: 'controlAtLimitChange' },
 ]
 
 /**
@@ -176,11 +197,11 @@ const PHASES = [
  * @returns {string | null} null: the control plane bound the phase, or the quantity is not the time of a phase
  */
 export function renderUnboundPhase({ arm, quantity, over }) {
-  const phase = PHASES.find(([times]) => times.test(quantity))
+  const phase = PHASES.find(({ times }) => times.test(quantity))
   if (!phase) return null
-  const share = findQuantity(arm, phase[1]).median
+  const share = findQuantity(arm, phase.share).median
   if (share !== null && share >= BOUND_LEAST) return null
-  const axisValue = AXES[over].render(AXES[over].of(arm))
+  const axisValue = AXES[over].render(AXES[over].readValue(arm))
   return share === null
     ? `whether the control plane bound is not known (${axisValue})`
     : `the control plane did not bind (${axisValue}: at its limit for ${Math.round(100 * share)} % of the time)`

@@ -2,21 +2,22 @@ import { groupBy } from '../../lib/group-by.js'
 import { AXES, AXIS_NAMES, renderAxes, renderContenderName } from '../../model/arms.js'
 
 /**
- * The arms of a run that a claim is about. Pure.
+ * Finds the arms of a run that a claim is about. Pure.
  * @import { AxisName, SummaryArm } from '../../model/types.ts'
  */
 /** @import { Ratio, Selector } from './schema.js' */
 
-/** Axes that conditions name even at their default. @type {AxisName[]} */
-const ALWAYS_SAID = ['link', 'ratePerSecond', 'users']
+/** Conditions name these axes even at their default. @type {AxisName[]} */
+const ALWAYS_NAMED = ['link', 'ratePerSecond', 'users']
 
 /**
  * @typedef {object} PairOptions
  * @property {SummaryArm[]} arms of the run
- * @property {Selector} of
- * @property {Selector} to
- * @property {Ratio['otherCaps']} otherCaps whether a pair at other CPU limits than the published may be taken
- * @property {(a: SummaryArm, b: SummaryArm) => (number | null)[]} valuesOf the ratios of a pair by round
+ * @property {Selector} numerator
+ * @property {Selector} denominator
+ * @property {Ratio['otherCaps']} otherCaps `never`: only a pair at the published CPU limits may be taken
+ * @property {(a: SummaryArm, b: SummaryArm) => (number | null)[]} computeRatios computes the ratios of a pair by round; null: a
+ *   spoiled round
  */
 
 /**
@@ -26,25 +27,24 @@ const ALWAYS_SAID = ['link', 'ratePerSecond', 'users']
  * @returns {{ pair: { a: SummaryArm, b: SummaryArm }, isAtCap: boolean } | { why: string }} isAtCap: both arms have the
  *   published CPU limit; why: the reason that there is no pair
  */
-export function findPair({ arms, of: numerator, to, otherCaps, valuesOf }) {
-  const [numeratorArms, denominatorArms] = [numerator, to].map(selector =>
-    arms.filter(arm => isSelected(arm, selector)),
-  )
-  if (numeratorArms.length === 0 || denominatorArms.length === 0)
-    return { why: `no arm here is ${renderSelector(numeratorArms.length === 0 ? numerator : to)}` }
+export function findPair({ arms, numerator, denominator, otherCaps, computeRatios }) {
+  const numeratorArms = arms.filter(arm => isSelected(arm, numerator))
+  const denominatorArms = arms.filter(arm => isSelected(arm, denominator))
+  if (numeratorArms.length === 0) return { why: `no arm here is ${renderSelector(numerator)}` }
+  if (denominatorArms.length === 0) return { why: `no arm here is ${renderSelector(denominator)}` }
   const pairs = numeratorArms
     .flatMap(a => denominatorArms.map(b => ({ a, b })))
-    .filter(({ a, b }) => areComparable({ a, b, of: numerator, to }))
-    .map(pair => ({ pair, isAtCap: isAtCap(pair.a, numerator) && isAtCap(pair.b, to) }))
-  const hasTwoCaps = isComparedAxis(numerator, to, 'cpuLimitCores')
-  const allowed = pairs.filter(p => p.isAtCap || (otherCaps !== 'never' && !hasTwoCaps))
+    .filter(({ a, b }) => areComparable({ a, b, numerator, denominator }))
+    .map(pair => ({ pair, isAtCap: hasLimitOf(pair.a, numerator) && hasLimitOf(pair.b, denominator) }))
+  const hasTwoCaps = isComparedAxis(numerator, denominator, 'cpuLimitCores')
+  const allowed = pairs.filter(({ isAtCap }) => isAtCap || (otherCaps !== 'never' && !hasTwoCaps))
   if (allowed.length === 0) {
-    const areAlike = pairs.length > 0 || hasTwoCaps
-    const noPairReason = 'no two arms here are alike but for what the claim compares'
-    return { why: areAlike ? renderCaps([...numeratorArms, ...denominatorArms], numerator, to) : noPairReason }
+    const isCapLacking = pairs.length > 0 || hasTwoCaps
+    if (!isCapLacking) return { why: 'no two arms here are alike but for what the claim compares' }
+    return { why: renderCaps([...numeratorArms, ...denominatorArms], numerator, denominator) }
   }
-  return chooseBestItem(allowed, ({ pair: { a, b }, isAtCap }) => [
-    rankCompleteness(valuesOf(a, b)),
+  return chooseBest(allowed, ({ pair: { a, b }, isAtCap }) => [
+    computeCompleteness(computeRatios(a, b)),
     Number(isAtCap),
     Math.max(a.cpuLimitCores ?? 0, b.cpuLimitCores ?? 0),
   ])
@@ -54,32 +54,29 @@ export function findPair({ arms, of: numerator, to, otherCaps, valuesOf }) {
  * Finds arms that differ in one axis alone, sorted by its value (planes stay in the order of the run). Of several such series
  * it chooses the one with the most arms that have values in every round, then one at the published CPU limit, then the one with
  * the largest limit.
- * @param {{ arms: SummaryArm[], among: Selector, over: AxisName | 'plane', valuesOf: (arm: SummaryArm) => (number |
- *   null)[] }} options
- * @returns {{ series: SummaryArm[], isAtCap: boolean } | { why: string }} why: the reason that no arm matches
+ * @param {{ arms: SummaryArm[], among: Selector, over: AxisName | 'plane',
+ *   listValues: (arm: SummaryArm) => (number | null)[] }} options listValues: lists the values of an arm by round
+ * @returns {{ series: SummaryArm[], isAtCap: boolean } | { why: string }} isAtCap: the first arm has the published CPU limit; why: the
+ *   reason that no arm matches
  */
-export function findSeries({ arms, among, over, valuesOf }) {
+export function findSeries({ arms, among, over, listValues }) {
   const selected = arms.filter(arm => isSelected(arm, among) && readAxisValue(arm, over) !== null)
   if (selected.length === 0) return { why: `no arm here is ${renderSelector(among)}` }
   // The default number of users of a closed loop depends on the CPU limit, so that the two vary together.
   const usersFollowLimit = over === 'cpuLimitCores' && haveUsersOfTheirLimit(selected)
-  const groups = groupBy(selected, arm => {
-    const names = AXIS_NAMES.filter(
-      name => name !== over && !(name === 'users' && arm.load.kind === 'closed' && usersFollowLimit),
-    )
-    return JSON.stringify([
-      over === 'plane' ? null : arm.plane,
-      arm.load.kind,
-      ...names.map(name => AXES[name].of(arm)),
-    ])
-  })
-  const series = chooseBestItem([...groups.values()], arms => [
-    arms.filter(arm => rankCompleteness(valuesOf(arm)) === 2).length,
-    Number(isAtCap(arms[0], among)),
-    arms[0].cpuLimitCores ?? 0,
+  const createSeriesKey = (/** @type {SummaryArm} */ arm) => {
+    const areUsersFree = usersFollowLimit && arm.load.kind === 'closed'
+    const names = AXIS_NAMES.filter(name => name !== over && !(name === 'users' && areUsersFree))
+    const plane = over === 'plane' ? null : arm.plane
+    return JSON.stringify([plane, arm.load.kind, ...names.map(name => AXES[name].readValue(arm))])
+  }
+  const series = chooseBest([...groupBy(selected, createSeriesKey).values()], group => [
+    group.filter(arm => computeCompleteness(listValues(arm)) === 1).length,
+    Number(hasLimitOf(group[0], among)),
+    group[0].cpuLimitCores ?? 0,
   ])
   const sorted = series.toSorted((a, b) => (readAxisValue(a, over) < readAxisValue(b, over) ? -1 : 1))
-  return { series: over === 'plane' ? series : sorted, isAtCap: isAtCap(series[0], among) }
+  return { series: over === 'plane' ? series : sorted, isAtCap: hasLimitOf(series[0], among) }
 }
 
 /**
@@ -89,17 +86,17 @@ export function findSeries({ arms, among, over, valuesOf }) {
  */
 function haveUsersOfTheirLimit(arms) {
   const armsByLimit = groupBy(arms, arm => arm.cpuLimitCores)
-  return [...armsByLimit.values()].every(alike => new Set(alike.map(arm => arm.load.users)).size === 1)
+  return [...armsByLimit.values()].every(group => new Set(group.map(arm => arm.load.users)).size === 1)
 }
 
 /**
  * Reads the value of an arm on an axis, or its plane.
  * @param {SummaryArm} arm
  * @param {AxisName | 'plane'} over
- * @returns {any} null: the arm has no such condition
+ * @returns {any} null: the arm has no value on the axis
  */
 export function readAxisValue(arm, over) {
-  return over === 'plane' ? arm.plane : AXES[over].of(arm)
+  return over === 'plane' ? arm.plane : AXES[over].readValue(arm)
 }
 
 /**
@@ -107,17 +104,17 @@ export function readAxisValue(arm, over) {
  * not the default.
  * @param {SummaryArm[]} arms
  * @param {{ hasCap: boolean }} options hasCap: include their CPU limit
- * @returns {string}
+ * @returns {string} empty: they share none
  */
 export function renderArmConditions(arms, { hasCap }) {
   const withSidecars = arms.filter(arm => arm.hasSidecars)
   const conditionArms = withSidecars.length > 0 ? withSidecars : arms
   const [first] = conditionArms
   const names = AXIS_NAMES.filter(name => {
-    const value = AXES[name].of(first)
-    if (value === null || conditionArms.some(arm => AXES[name].of(arm) !== value)) return false
+    const value = AXES[name].readValue(first)
+    if (value === null || conditionArms.some(arm => AXES[name].readValue(arm) !== value)) return false
     if (name === 'cpuLimitCores') return hasCap
-    return ALWAYS_SAID.includes(name) || value !== AXES[name].values[0]
+    return ALWAYS_NAMED.includes(name) || value !== AXES[name].values[0]
   })
   const words = renderAxes(first, names)
   return first.load.isInterleaved ? `${words}, side by side without a cap` : words
@@ -134,36 +131,37 @@ export function isSelected(arm, { plane, service, cpuLimitCores, ...axes }) {
     arm.repeatOf === null &&
     arm.variant === null &&
     (plane === undefined || renderContenderName({ ...arm, control: undefined }) === plane) &&
-    Object.entries(axes).every(([name, value]) => AXES[/** @type {AxisName} */ (name)].of(arm) === value)
+    Object.entries(axes).every(([name, value]) => AXES[/** @type {AxisName} */ (name)].readValue(arm) === value)
   )
 }
 
 /**
  * Says whether two arms have the same load and axis values. It ignores axes on which the selectors differ, axes of sidecars if
  * an arm has none, and the users of a closed loop under two CPU limits, which chose them.
- * @param {{ a: SummaryArm, b: SummaryArm, of: Selector, to: Selector }} options
+ * @param {{ a: SummaryArm, b: SummaryArm, numerator: Selector, denominator: Selector }} options
  * @returns {boolean}
  */
-function areComparable({ a, b, of: numerator, to }) {
-  const isBare = !a.hasSidecars || !b.hasSidecars
-  const names = AXIS_NAMES.filter(
-    name =>
-      !isComparedAxis(numerator, to, name) &&
-      !(isBare && AXES[name].isOfSidecars) &&
-      !(name === 'users' && a.load.kind === 'closed' && a.cpuLimitCores !== b.cpuLimitCores),
-  )
-  return a.load.kind === b.load.kind && names.every(name => AXES[name].of(a) === AXES[name].of(b))
+function areComparable({ a, b, numerator, denominator }) {
+  const isWithoutSidecars = !a.hasSidecars || !b.hasSidecars
+  const areUsersFree = a.load.kind === 'closed' && a.cpuLimitCores !== b.cpuLimitCores
+  const isIgnored = (/** @type {AxisName} */ name) =>
+    isComparedAxis(numerator, denominator, name) ||
+    (isWithoutSidecars && AXES[name].isOfSidecars) ||
+    (name === 'users' && areUsersFree)
+  const names = AXIS_NAMES.filter(name => !isIgnored(name))
+  return a.load.kind === b.load.kind && names.every(name => AXES[name].readValue(a) === AXES[name].readValue(b))
 }
 
 /**
  * Says whether both selectors name a value of an axis, and the values differ.
  * @param {Selector} numerator
- * @param {Selector} to
- * @param {AxisName} name the axis
+ * @param {Selector} denominator
+ * @param {AxisName} name of the axis
  * @returns {boolean}
  */
-function isComparedAxis(numerator, to, name) {
-  return numerator[name] !== undefined && to[name] !== undefined && numerator[name] !== to[name]
+function isComparedAxis(numerator, denominator, name) {
+  const [over, under] = [numerator[name], denominator[name]]
+  return over !== undefined && under !== undefined && over !== under
 }
 
 /**
@@ -172,33 +170,34 @@ function isComparedAxis(numerator, to, name) {
  * @param {Selector} selector
  * @returns {boolean} true also: the selector names no limit
  */
-function isAtCap(arm, { cpuLimitCores }) {
+function hasLimitOf(arm, { cpuLimitCores }) {
   return cpuLimitCores === undefined || arm.cpuLimitCores === cpuLimitCores
 }
 
 /**
- * Ranks an arm or a pair by its values.
+ * Computes how complete the values of an arm or a pair are, as a rank.
  * @param {(number | null)[]} values by round; null: a spoiled round
- * @returns {0 | 1 | 2} 2: a value in every round; 1: in some rounds; 0: in none
+ * @returns {0 | 0.5 | 1} 1: a value in every round; 0.5: in some rounds; 0: in none, or there are no rounds
  */
-function rankCompleteness(values) {
-  const present = values.filter(v => v !== null).length
-  return present === 0 ? 0 : present < values.length ? 1 : 2
+function computeCompleteness(values) {
+  if (values.every(value => value === null)) return 0
+  return values.includes(null) ? 0.5 : 1
 }
 
 /**
  * Chooses the item with the highest ranks, compared one after the other; of equal items the first.
  * @template T
- * @param {T[]} items index least one
- * @param {(item: T) => number[]} rank
+ * @param {T[]} items at least one
+ * @param {(item: T) => number[]} rank computes the ranks of an item, the most important first
  * @returns {T}
  */
-function chooseBestItem(items, rank) {
-  return items.toSorted((x, y) => {
-    const [p, q] = [rank(x), rank(y)]
-    const index = p.findIndex((value, i) => value !== q[i])
-    return index < 0 ? 0 : q[index] - p[index]
-  })[0]
+function chooseBest(items, rank) {
+  const sorted = items.toSorted((a, b) => {
+    const [ranksOfA, ranksOfB] = [rank(a), rank(b)]
+    const index = ranksOfA.findIndex((value, i) => value !== ranksOfB[i])
+    return index < 0 ? 0 : ranksOfB[index] - ranksOfA[index]
+  })
+  return sorted[0]
 }
 
 /**
@@ -212,7 +211,7 @@ export function renderSelector({ plane, service, cpuLimitCores, ...axes }) {
 }
 
 /**
- * Renders that the published CPU limits are not those of the arms of this run.
+ * Renders the published CPU limits, and those of the arms of this run: `published at a cap of 1, here 2`.
  * @param {SummaryArm[]} arms
  * @param {Selector[]} selectors
  * @returns {string}

@@ -1,7 +1,7 @@
 import { summariseValues } from '../../lib/stats.js'
 import { ALGORITHMS } from '../../model/balance.js'
 import { BALANCE_QUANTITIES } from '../../model/balance-quantities.js'
-import { createUntestableAnswer, formatRatio } from './answers.js'
+import { createUntestableAnswer, renderRatioInterval } from './answers.js'
 
 /** Judges a published ratio of two assignments by a run of `balance`. Pure. */
 /**
@@ -24,19 +24,18 @@ export function testBalance({ quantity, of: numerator, to, items, shards, ratio:
   const [a, b] = [numerator, to].map(
     side => rows.find(row => row.algorithm === side.algorithm && row.sizes === side.sizes)?.quantities[quantity],
   )
-  const missingSide = a ? to : numerator
-  if (!a || !b)
-    return createUntestableAnswer(
-      `not computed here: ${ALGORITHMS[missingSide.algorithm].label}, ${missingSide.sizes} sizes`,
-    )
+  if (!a || !b) {
+    const { algorithm, sizes } = a ? to : numerator
+    return createUntestableAnswer(`not computed here: ${ALGORITHMS[algorithm].label}, ${sizes} sizes`)
+  }
   const { low, high } = summariseValues(a.values.map((value, i) => Number(value) - Number(b.values[i])))
   if (low === null || high === null) return createUntestableAnswer(`${form.seeds} seeds are too few`)
   const { digits } = BALANCE_QUANTITIES[quantity]
   const [over, under] = [a, b].map(({ median }) => Number(median))
   const ratio = under === 0 ? null : over / under
   const numbers = `${over.toFixed(digits)} to ${under.toFixed(digits)}`
-  const ours =
-    ratio === null ? numbers : `${formatRatio({ median: ratio, low: null, high: null, values: [] })} (${numbers})`
+  const text = renderRatioInterval({ median: ratio, low: null, high: null, values: [] })
+  const ours = ratio === null ? numbers : `${text} (${numbers})`
   if (low <= 0 && high >= 0) return createUntestableAnswer('no difference shown', ours)
   const isLower = high < 0
   if (isLower !== theirs < 1) return { status: 'contradicted', ours, reason: 'on the other side of 1' }

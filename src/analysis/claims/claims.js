@@ -1,19 +1,23 @@
 import { parseYaml } from '../../lib/yaml.js'
 import { AXES } from '../../model/arms.js'
-import { moderniseQuestion } from '../../model/old-words.js'
+import { moderniseUserFile } from '../../model/old-words.js'
 import { CLAIM_QUANTITIES, createUntestableAnswer, NOT_TESTABLE } from './answers.js'
 import { testBalance } from './balance.js'
 import { testGrowth } from './growth.js'
-import { testPlateau, testRatio, testShape } from './relations.js'
+import { testPlateau } from './plateau.js'
+import { testRatio } from './ratio.js'
 import { createClaimsSchema } from './schema.js'
+import { testShape } from './shape.js'
 
-/** Published numbers, and the answers of runs here. Pure. @import { ClaimAnswer } from './answers.js' */
+/** Parses claims of published numbers, and answers them by runs here. Pure. @import { ClaimAnswer } from './answers.js' */
 /** @import { BalanceSummary, Summary } from '../../model/types.ts' */
 /** @import { BalanceRatio, Relation, Selector, Shape, WrittenClaims } from './schema.js' */
 /** @typedef {Required<WrittenClaims['claims'][string]> & { id: string }} Claim */
 /** @typedef {{ file: string, source: WrittenClaims['source'], deployed?: WrittenClaims['deployed'], claims: Claim[] }} ClaimsFile */
+/** @typedef {ClaimAnswer & { runId: string }} RunAnswer the answer of one run */
 
 /**
+ * The fields that an answer adds to a claim.
  * @typedef {object} AnsweredClaim
  * @property {string} file of the claim
  * @property {WrittenClaims['source']} source
@@ -40,7 +44,7 @@ export function parseClaims(text, file, { experiments } = {}) {
     text,
     file,
     schema: createClaimsSchema(experiments),
-    modernise: moderniseQuestion,
+    modernise: moderniseUserFile,
   })
   const defaults = { read: source.read, experiment }
   return {
@@ -59,36 +63,49 @@ export function parseClaims(text, file, { experiments } = {}) {
  *   runId: null for a claim without a run, which is not testable
  */
 export function evaluateClaims({ files, summaries }) {
-  return files.flatMap(({ file, source, deployed, claims }) =>
-    claims.flatMap(({ relation, ...claim }) => {
-      const runs = relation.untestable
-        ? []
-        : summaries.filter(
-            s => s.run.experiment === claim.experiment && 'kind' in s === (relation.balance !== undefined),
-          )
-      const test = (/** @type {Relation} */ testedRelation) =>
-        runs.map(summary => ({ ...testRelation(testedRelation, summary), runId: summary.run.id }))
-      const claimFields = { ...claim, file, source, theirs: renderPublished(relation, claim.read) }
-      const answers = test(relation)
-      const missingRunReason = claim.experiment ? `no run of ${claim.experiment}` : 'no experiment of the kit tests it'
-      const untestedAnswer = { ...createUntestableAnswer(relation.untestable?.why ?? missingRunReason), runId: null }
-      const best = answers.length > 0 ? chooseAnswer(answers) : untestedAnswer
-      const published = deployed && deployRelation(relation, deployed)
-      const deployedAnswers = published ? test(published).filter(({ status }) => status !== NOT_TESTABLE) : []
-      const deployedResults =
-        deployedAnswers.length > 0
-          ? [{ ...claimFields, ...chooseAnswer(deployedAnswers), isDeployed: /** @type {const} */ (true) }]
-          : []
-      return [{ ...claimFields, ...best }, ...deployedResults]
-    }),
-  )
+  return files.flatMap(file => file.claims.flatMap(claim => evaluateClaim(claim, { file, summaries })))
+}
+
+/**
+ * Answers one claim.
+ * @param {Claim} claim
+ * @param {{ file: ClaimsFile, summaries: (Summary | BalanceSummary)[] }} options summaries: in the order of time
+ * @returns {ClaimResult[]} one result, and a second one if a run tests it with the contenders that meshes deploy
+ */
+function evaluateClaim({ relation, ...claim }, { file: { file, source, deployed }, summaries }) {
+  const isBalance = relation.balance !== undefined
+  const runs = summaries.filter(s => s.run.experiment === claim.experiment && 'kind' in s === isBalance)
+  const testInRuns = (/** @type {Relation} */ testedRelation) =>
+    runs.map(summary => ({ ...testRelation(testedRelation, summary), runId: summary.run.id }))
+  const fields = { ...claim, file, source, theirs: renderPublished(relation, claim.read) }
+  const answers = relation.untestable ? [] : testInRuns(relation)
+  const answer = answers.length > 0 ? chooseAnswer(answers) : createMissingAnswer(relation, claim.experiment)
+  const deployedRelation = deployed && deployRelation(relation, deployed)
+  const deployedAnswers = deployedRelation ? testInRuns(deployedRelation) : []
+  const testedAnswers = deployedAnswers.filter(({ status }) => status !== NOT_TESTABLE)
+  if (testedAnswers.length === 0) return [{ ...fields, ...answer }]
+  return [
+    { ...fields, ...answer },
+    { ...fields, ...chooseAnswer(testedAnswers), isDeployed: true },
+  ]
+}
+
+/**
+ * Creates the answer to a claim that no run here tests.
+ * @param {Relation} relation
+ * @param {string | null} experiment that could test it; null: none of the kit does
+ * @returns {ClaimAnswer & { runId: null }}
+ */
+function createMissingAnswer({ untestable }, experiment) {
+  const missingRunReason = experiment ? `no run of ${experiment}` : 'no experiment of the kit tests it'
+  return { ...createUntestableAnswer(untestable?.why ?? missingRunReason), runId: null }
 }
 
 /**
  * Rewrites a relation for the contenders that meshes deploy, with redirected connections.
  * @param {Relation} relation
  * @param {Record<string, string>} deployed contenders by plane
- * @returns {Relation | null} null: the relation is not about planes
+ * @returns {Relation | null} null: it is no ratio, no plateau and no shape of one plane
  */
 function deployRelation({ ratio, shape, plateau }, deployed) {
   const deployArm = (/** @type {Selector} */ { plane = '', ...selector }) =>
@@ -100,7 +117,7 @@ function deployRelation({ ratio, shape, plateau }, deployed) {
 
 /**
  * Tests a relation by a run.
- * @param {Relation} relation
+ * @param {Relation} relation not `untestable`; a `balance` if the run is one of balance
  * @param {Summary | BalanceSummary} summary
  * @returns {ClaimAnswer}
  */
@@ -114,21 +131,21 @@ function testRelation({ ratio, shape, plateau, balance, growth }, summary) {
 
 /**
  * Chooses the last answer that tests the claim, else the last answer; its reason lists the runs with another status.
- * @param {(ClaimAnswer & { runId: string })[]} answers of one claim, at least one
- * @returns {ClaimAnswer & { runId: string }}
+ * @param {RunAnswer[]} answers of one claim, at least one, in the order of time
+ * @returns {RunAnswer}
  */
 function chooseAnswer(answers) {
   const tested = answers.filter(a => a.status !== NOT_TESTABLE)
-  const best = /** @type {ClaimAnswer & { runId: string }} */ (tested.at(-1) ?? answers.at(-1))
+  const best = /** @type {RunAnswer} */ (tested.at(-1) ?? answers.at(-1))
   const others = tested.filter(a => a.status !== best.status).map(a => `${a.runId}: ${a.status}, ${a.ours}`)
   return { ...best, reason: [best.reason, ...others].filter(Boolean).join('; ') }
 }
 
 /**
- * Renders what was published.
+ * Renders the published number, or the published shape, plateau or growth.
  * @param {Relation} relation
- * @param {string} reading how the number was reading: `table`, `text` or `chart`
- * @returns {string | null} null: no number, since the claim is untestable
+ * @param {string} reading how the number was read: `table`, `text` or `chart`
+ * @returns {string | null} null: the relation is `untestable`
  */
 function renderPublished({ ratio, shape, plateau, balance, growth }, reading) {
   const source = reading === 'chart' ? ', read off a chart' : ''
@@ -138,8 +155,9 @@ function renderPublished({ ratio, shape, plateau, balance, growth }, reading) {
   if (growth) return renderPublishedGrowth(growth)
   if (!shape) return null
   const limit = ['flat', 'line', 'bends'].includes(shape.shape) ? `±${renderTolerance(shape.tolerance)}` : ''
-  const brackets = limit || source ? ` (${`${limit}${source}`.replace(/^, /, '')})` : ''
-  return `${shape.shape} over ${shape.over === 'plane' ? 'the planes' : AXES[shape.over].label}${brackets}`
+  const notes = `${limit}${source}`.replace(/^, /, '')
+  const axis = shape.over === 'plane' ? 'the planes' : AXES[shape.over].label
+  return `${shape.shape} over ${axis}${notes ? ` (${notes})` : ''}`
 }
 
 /**
@@ -149,11 +167,10 @@ function renderPublished({ ratio, shape, plateau, balance, growth }, reading) {
  */
 function renderPublishedGrowth({ failsAt, reason, quantity: name, value, steps, tolerance }) {
   if (steps) return steps.map(s => `${s.leastSeconds} to ${s.mostSeconds} s at ${s.sidecars} sidecars`).join(', ')
-  const theirs =
-    failsAt === undefined
-      ? `${CLAIM_QUANTITIES[String(name)].label} ${CLAIM_QUANTITIES[String(name)].format(Number(value))}`
-      : `fails at ${failsAt} sidecars${reason ? `: ${reason}` : ''}`
-  return `${theirs} (±${renderTolerance(tolerance)})`
+  const range = `(±${renderTolerance(tolerance)})`
+  if (failsAt !== undefined) return `fails at ${failsAt} sidecars${reason ? `: ${reason}` : ''} ${range}`
+  const { label, format } = CLAIM_QUANTITIES[String(name)]
+  return `${label} ${format(Number(value))} ${range}`
 }
 
 /**

@@ -1,4 +1,4 @@
-import { OF_MACHINE, renderEndings } from '../../kinds/growth/numbers.js'
+import { MACHINE_REASONS, renderEndings } from '../../kinds/growth/numbers.js'
 import { summariseValues } from '../../lib/stats.js'
 import { renderInterval } from '../../lib/units.js'
 import { findResult, listArms } from '../../model/results.js'
@@ -13,7 +13,7 @@ import { isSelected, renderSelector } from './arms.js'
  */
 /** @import { GrowthClaim } from './schema.js' */
 
-/** Slopes, whose sign is a direction: above 0 memory rises with the sidecars. A size has none. */
+/** The sign of a slope is a direction: above 0, memory rises with the sidecars. A size has none. */
 const SLOPES = ['grownPerSidecar']
 
 /**
@@ -21,24 +21,32 @@ const SLOPES = ['grownPerSidecar']
  * such arm, or fewer rounds than an interval needs, or something else ended its rounds (the machine, too few sidecars).
  * @param {GrowthClaim} claim
  * @param {Summary} summary
- * @returns {ClaimAnswer} ours: null if the run has no such arm
+ * @returns {ClaimAnswer} ours: null if the run has no such arm, or did not measure the size
  */
 export function testGrowth(claim, { results, notMeasured }) {
   const arm = listArms({ results }).find(candidate => isSelected(candidate, claim.among))
   const growth = findResult({ results }, 'growth')?.growths.find(({ armId }) => armId === arm?.id)
   if (!arm || !growth) {
-    const notMeasuredReasons = notMeasured
-      .filter(({ plane }) => plane === claim.among.plane)
-      .map(({ reason }) => reason)
-    const why = [`no arm here is ${renderSelector(claim.among)}`, ...new Set(notMeasuredReasons)]
-    return createUntestableAnswer(why.join('; '))
+    const missing = notMeasured.filter(({ plane }) => plane === claim.among.plane)
+    const reasons = new Set(missing.map(({ reason }) => reason))
+    return createUntestableAnswer([`no arm here is ${renderSelector(claim.among)}`, ...reasons].join('; '))
   }
+  const answer = judgeClaim(claim, { arm, growth })
+  const [rounds, roundsLeast] = [growth.rounds.length, chooseRoundsLeast(false)]
+  if (rounds >= roundsLeast || answer.status === NOT_TESTABLE) return answer
+  return createUntestableAnswer(`indicative only: ${rounds} rounds, ${roundsLeast} are needed`, answer.ours)
+}
+
+/**
+ * Judges a claim by the growth of an arm, whatever the number of its rounds.
+ * @param {GrowthClaim} claim
+ * @param {{ arm: SummaryArm, growth: GrowthFit }} measured
+ * @returns {ClaimAnswer}
+ */
+function judgeClaim(claim, { arm, growth }) {
   const { failsAt, quantity } = claim
-  const judgeOther = () => (quantity === undefined ? judgeSteps(claim, growth) : judgeSize(quantity, claim, arm))
-  const { ours, status, reason } = failsAt === undefined ? judgeOther() : judgeFailure(failsAt, claim, growth)
-  const [rounds, least] = [growth.rounds.length, chooseRoundsLeast(false)]
-  if (rounds >= least || status === NOT_TESTABLE) return { status, ours, reason }
-  return createUntestableAnswer(`indicative only: ${rounds} rounds, ${least} are needed`, ours)
+  if (failsAt !== undefined) return judgeFailure(failsAt, claim, growth)
+  return quantity === undefined ? judgeSteps(claim, growth) : judgeSize(quantity, claim, arm)
 }
 
 /**
@@ -46,28 +54,29 @@ export function testGrowth(claim, { results, notMeasured }) {
  * @param {number} failsAt the published number
  * @param {GrowthClaim} claim
  * @param {GrowthFit} growth
- * @returns {ClaimAnswer} contradicted: no round failed at the published number
+ * @returns {ClaimAnswer} contradicted: no round failed up to the published number; direction only: rounds failed by another reason or
+ *   with another number of sidecars; not testable: the machine ended a round, only some rounds failed, or too few sidecars ran
  */
 function judgeFailure(failsAt, { reason, tolerance }, growth) {
   const { rounds } = growth
   const ours = renderEndings(growth)
-  const answer = (/** @type {ClaimAnswer['status']} */ status, why = '') => ({ status, reason: why, ours })
-  if (rounds.some(round => round.reason !== null && OF_MACHINE.includes(round.reason)))
-    return answer(NOT_TESTABLE, 'the machine ended it, not the control plane')
-  const failed = rounds.flatMap(({ failedAt }) => failedAt ?? [])
-  if (failed.length === 0) {
+  const createAnswer = (/** @type {ClaimAnswer['status']} */ status, why = '') => ({ status, ours, reason: why })
+  if (rounds.some(round => round.reason !== null && MACHINE_REASONS.includes(round.reason)))
+    return createAnswer(NOT_TESTABLE, 'the machine ended it, not the control plane')
+  const failures = rounds.flatMap(({ failedAt }) => failedAt ?? [])
+  if (failures.length === 0) {
     const least = Math.min(...rounds.map(({ sidecars }) => sidecars))
     return least < failsAt
-      ? answer(NOT_TESTABLE, `it was given fewer than the published ${failsAt}: ask for more with --sidecars`)
-      : answer('contradicted')
+      ? createAnswer(NOT_TESTABLE, `it was given fewer than the published ${failsAt}: ask for more with --sidecars`)
+      : createAnswer('contradicted')
   }
-  if (failed.length < rounds.length) return answer(NOT_TESTABLE, 'some rounds failed, and some did not')
+  if (failures.length < rounds.length) return createAnswer(NOT_TESTABLE, 'some rounds failed, and some did not')
   if (reason !== undefined && rounds.some(round => round.reason !== reason))
-    return answer('direction only', `it fails, and not by ${reason}`)
-  const { median } = summariseValues(failed)
+    return createAnswer('direction only', `it fails, and not by ${reason}`)
+  const { median } = summariseValues(failures)
   return Math.abs(Number(median) / failsAt - 1) <= tolerance
-    ? answer('reproduced')
-    : answer('direction only', 'it fails, with another number of sidecars')
+    ? createAnswer('reproduced')
+    : createAnswer('direction only', 'it fails, with another number of sidecars')
 }
 
 /**
@@ -76,11 +85,11 @@ function judgeFailure(failsAt, { reason, tolerance }, growth) {
  * @param {GrowthClaim} claim
  * @param {SummaryArm} arm
  * @returns {ClaimAnswer} direction only: a slope outside of the tolerance that is above 0; contradicted: any other value outside of
- *   it
+ *   it; not testable: it was not measured
  */
 function judgeSize(name, { value: theirs = 0, tolerance }, arm) {
-  const { of: findValues, format, label } = CLAIM_QUANTITIES[name]
-  const quantity = findValues(arm)
+  const { find, format, label } = CLAIM_QUANTITIES[name]
+  const quantity = find(arm)
   const { median, low } = quantity
   if (median === null) return createUntestableAnswer('not measured: too few steps held')
   const ours = `${label} ${format(median)}${renderInterval(quantity, format)}`
@@ -95,7 +104,8 @@ function judgeSize(name, { value: theirs = 0, tolerance }, arm) {
  * Judges the median seconds of steps by their published ranges; outside of these, by the rise from the first step to the last.
  * @param {GrowthClaim} claim
  * @param {GrowthFit} growth
- * @returns {ClaimAnswer} direction only: the times rise, outside of the ranges; contradicted: they fall
+ * @returns {ClaimAnswer} direction only: the times rise, outside of the ranges; contradicted: they fall; not testable: a step was not
+ *   taken, or neither is shown
  */
 function judgeSteps({ steps: theirs = [] }, growth) {
   const measured = theirs.map(({ sidecars }) => growth.steps.find(step => step.sidecars === sidecars)?.seconds)

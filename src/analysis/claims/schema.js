@@ -6,7 +6,7 @@ import { BALANCE_NAMES } from '../../model/balance-quantities.js'
 import { failureReason } from '../../model/schemas.js'
 import { CLAIM_QUANTITIES } from './answers.js'
 
-/** The form of a file of claims. Pure. @import { AxisName } from '../../model/types.ts' */
+/** Defines the schema of a file of claims. Pure. @import { AxisName } from '../../model/types.ts' */
 
 export const SHAPES = /** @type {const} */ (['rises', 'falls', 'flat', 'line', 'bends'])
 
@@ -16,7 +16,7 @@ const count = z.int().positive()
 const quantity = createNameSchema('quantity', Object.keys(CLAIM_QUANTITIES))
 const selector = z.strictObject({
   plane: words,
-  /** The service of whose sidecar the quantity is; absent: all sidecars. */
+  /** The service whose sidecar has the quantity; absent: all sidecars. */
   service: words.optional(),
   .../** @type {Record<AxisName, z.ZodOptional<any>>} */ (
     Object.fromEntries(AXIS_NAMES.map(name => [name, AXES[name].schema.optional()]))
@@ -29,9 +29,9 @@ const ratio = z.strictObject({
   quantity,
   of: selector,
   to: selector,
-  /** The most that a run at other caps than the published may show: the ratio, its direction, or nothing. */
+  /** A run at other caps than the published may show this at most: the ratio, its direction, or nothing. */
   otherCaps: z.enum(['ratio', 'direction', 'never']).default('ratio'),
-  /** The quantity of the second arm, if it differs. */
+  /** The second arm has this quantity, if it is another one. */
   toQuantity: quantity.optional(),
   ratio: z.number().positive(),
   tolerance,
@@ -42,9 +42,9 @@ const shape = z
     shape: createNameSchema('shape', SHAPES),
     quantity,
     over: createNameSchema('axis', ['plane', ...AXIS_NAMES]),
-    /** Without a plane only if the axis is the plane. */
+    /** It may lack a plane only if the axis is the plane. */
     among: selector.partial(),
-    /** The largest excess of the maximum over the minimum, or of a point over the straight line as a share of the rise. */
+    /** It limits the excess of the maximum over the minimum, or the distance of a point from the straight line as a share of the rise. */
     tolerance: tolerance.default(0.15),
   })
   .refine(({ over, among }) => over === 'plane' || among.plane !== undefined, 'among names no plane')
@@ -53,7 +53,7 @@ const plateau = z.strictObject({
   quantity,
   over: createNameSchema('axis', AXIS_NAMES),
   among: selector,
-  /** Published values of the axis: the last before the plateau, and its first. */
+  /** The plateau was published to begin between these values of the axis: it has the second one. */
   before: z.number(),
   from: z.number(),
 })
@@ -72,11 +72,11 @@ const growth = z
   .strictObject({
     among: selector,
     tolerance: tolerance.default(0.15),
-    /** Sidecars. */
+    /** The control plane fails at this number of sidecars. */
     failsAt: count.optional(),
     reason: failureReason.optional(),
     quantity: quantity.optional(),
-    /** Units: those of the quantity's header. */
+    /** Its unit is that of the quantity's header. */
     value: z.number().positive().optional(),
     steps: z
       .array(z.strictObject({ sidecars: count, leastSeconds: z.number(), mostSeconds: z.number() }))
@@ -84,9 +84,9 @@ const growth = z
       .optional(),
   })
   .refine(
-    ({ failsAt, quantity: sized, value, steps }) =>
-      [failsAt, sized, steps].filter(field => field !== undefined).length === 1 &&
-      (sized === undefined) === (value === undefined),
+    ({ failsAt, quantity: name, value, steps }) =>
+      [failsAt, name, steps].filter(field => field !== undefined).length === 1 &&
+      (name === undefined) === (value === undefined),
     'give one of failsAt, quantity with its value, and steps',
   )
 
@@ -108,22 +108,22 @@ export function createClaimsSchema(experiments) {
       publisher: words,
       did: words,
       read,
-      /** null: it is not known. */
+      /** It is null if it is not known. */
       hardware: words.nullable(),
-      /** Differences between their setup and ours. */
+      /** It says how their setup differs from ours. */
       unlike: words.optional(),
     }),
-    /** The experiment of ours that can test it; null: none. */
+    /** This experiment of the kit can test the claims; null: none can. */
     experiment,
-    /** The contenders that were published, as their meshes deploy them, by the planes that the claims name. */
+    /** It gives the contenders, as their meshes deploy them, by the planes that the claims name. */
     deployed: z.record(words, words).optional(),
     claims: z.record(
       z.string().regex(/^[a-z][a-z0-9-]*$/, 'a claim is named in lower case, with digits and hyphens'),
       z.strictObject({
         says: words,
-        /** Absent: as the source. */
+        /** If absent, it is that of the source. */
         read: read.optional(),
-        /** Absent: that of the file. */
+        /** If absent, it is that of the file. */
         experiment: experiment.optional(),
         published: z.array(z.strictObject({ label: words, value: z.number(), unit: words })),
         relation,

@@ -1,4 +1,4 @@
-// Runs in a process of its own beside a proxy: the certificate authority. Its first argument is a JSON file with a Configuration.
+// The certificate authority runs in a process of its own beside a proxy. Its first argument is a JSON file with a Configuration.
 import { readFileSync } from 'node:fs'
 import { readAuthority } from '../../lib/certificates.js'
 import { serveAuthority } from './server.js'
@@ -15,14 +15,14 @@ import { serveAuthority } from './server.js'
 const { listen, authority, credentials, ...options } = /** @type {Configuration} */ (
   JSON.parse(readFileSync(process.argv[2], 'utf8'))
 )
-const read = (/** @type {string} */ file) => readFileSync(file, 'utf8')
-const authorityPem = read(authority.certificatePath)
+const readText = (/** @type {string} */ file) => readFileSync(file, 'utf8')
+const authorityPem = readText(authority.certificatePath)
 await serveAuthority(
   {
     ...options,
-    authority: await readAuthority({ certificatePem: authorityPem, keyPem: read(authority.keyPath) }),
+    authority: await readAuthority({ certificatePem: authorityPem, keyPem: readText(authority.keyPath) }),
     authorityPem,
-    credentials: { certificatePem: read(credentials.certificatePath), keyPem: read(credentials.keyPath) },
+    credentials: { certificatePem: readText(credentials.certificatePath), keyPem: readText(credentials.keyPath) },
   },
   listen,
 )

@@ -11,6 +11,8 @@ import { readSigningRequest, signCertificate } from '../../lib/certificates.js'
 const PROTO = new URL('ca.proto', import.meta.url).pathname
 // The life of a certificate if the proxy asks for none.
 const DEFAULT_SECONDS = 24 * 3600
+// Istio's default MAX_WORKLOAD_CERT_TTL.
+const SECONDS_MOST = 90 * 24 * 3600
 
 /**
  * @typedef {object} Options
@@ -25,8 +27,8 @@ const DEFAULT_SECONDS = 24 * 3600
  * Serves the authority until it is closed.
  * @param {Options} options
  * @param {{ address: string, port: number }} endpoint port 0: any that is free
- * @returns {Promise<{ port: number, close: () => void }>} port: that it listens at
- * @throws if it cannot listen there
+ * @returns {Promise<{ port: number, close: () => void }>} port: the bound one
+ * @throws {Error} if it cannot listen there, or a certificate or key cannot be parsed
  */
 export async function serveAuthority(options, { address, port }) {
   const { credentials, authorityPem } = options
@@ -34,10 +36,10 @@ export async function serveAuthority(options, { address, port }) {
   server.addService(loadService().service, { CreateCertificate: createHandler(options) })
   const pair = { cert_chain: Buffer.from(credentials.certificatePem), private_key: Buffer.from(credentials.keyPem) }
   const tls = grpc.ServerCredentials.createSsl(Buffer.from(authorityPem), [pair])
-  const bound = await new Promise((resolve, reject) =>
+  const boundPort = await new Promise((resolve, reject) =>
     server.bindAsync(`${address}:${port}`, tls, (error, bound) => (error ? reject(error) : resolve(bound))),
   )
-  return { port: Number(bound), close: () => server.forceShutdown() }
+  return { port: Number(boundPort), close: () => server.forceShutdown() }
 }
 
 /** Loads the service of ca.proto. @returns {grpc.ServiceClientConstructor} */
@@ -47,37 +49,47 @@ function loadService() {
 }
 
 /**
- * Creates the handler that signs requests. It answers a token, a request or an identity that it does not accept by a gRPC error.
+ * Creates the handler that signs requests. It answers another token by UNAUTHENTICATED, a request that it cannot read or
+ * a lifetime beyond SECONDS_MOST by INVALID_ARGUMENT, and one for anything but one identity that it certifies by PERMISSION_DENIED.
  * @param {Options} options
  * @returns {grpc.handleUnaryCall<{ csr: string, validityDuration: number }, { certChain: string[] }>}
  */
 function createHandler({ authority, authorityPem, certifies, token }) {
   return async ({ metadata, request }, callback) => {
     const refuse = (/** @type {grpc.status} */ code, /** @type {string} */ details) => callback({ code, details })
-    if (!isSame(`${metadata.get('authorization')[0]}`, `Bearer ${token}`))
+    if (!isEqualText(`${metadata.get('authorization')[0]}`, `Bearer ${token}`))
       return refuse(grpc.status.UNAUTHENTICATED, 'the bearer token is not that of this proxy')
     const signingRequest = await readSigningRequest(request.csr).catch(error => `${error.message}`)
     if (typeof signingRequest === 'string')
       return refuse(grpc.status.INVALID_ARGUMENT, `the signing request cannot be read: ${signingRequest}`)
     const { publicKey, identities } = signingRequest
     const certified = identities.length === 1 && certifies.find(({ identity }) => identity === identities[0])
-    if (!certified)
+    if (!certified) {
+      const requested = identities.join(' and ') || 'no identity'
+      const certifiable = certifies.map(({ identity }) => identity).join(', ')
       return refuse(
         grpc.status.PERMISSION_DENIED,
-        `the signing request is for ${identities.join(' and ') || 'no identity'}, and this authority certifies ${certifies.map(({ identity }) => identity).join(', ')}`,
+        `the signing request is for ${requested}, and this authority certifies ${certifiable}`,
       )
-    const lifeMs = (request.validityDuration || DEFAULT_SECONDS) * 1000
+    }
+    const lifeSeconds = request.validityDuration || DEFAULT_SECONDS
+    if (lifeSeconds < 0 || lifeSeconds > SECONDS_MOST)
+      return refuse(
+        grpc.status.INVALID_ARGUMENT,
+        `a certificate is valid for 1 to ${SECONDS_MOST} s, not ${lifeSeconds}`,
+      )
+    const lifeMs = lifeSeconds * 1000
     const leaf = await signCertificate({ authority: { ...authority, lifeMs }, ...certified, publicKey })
     callback(null, { certChain: [leaf, authorityPem] })
   }
 }
 
 /**
- * Says whether texts are equal, in constant time for texts of one length.
- * @param {string} a
- * @param {string} b
+ * Says whether two texts are equal, in constant time for texts of one length.
+ * @param {string} text
+ * @param {string} other
  */
-function isSame(a, b) {
-  const [x, y] = [Buffer.from(a), Buffer.from(b)]
-  return x.length === y.length && timingSafeEqual(x, y)
+function isEqualText(text, other) {
+  const [bytes, otherBytes] = [Buffer.from(text), Buffer.from(other)]
+  return bytes.length === otherBytes.length && timingSafeEqual(bytes, otherBytes)
 }

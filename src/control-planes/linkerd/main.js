@@ -1,4 +1,4 @@
-// Runs in a process of its own beside a proxy: its control plane. Its first argument is a JSON file with a Configuration.
+// The control plane runs in a process of its own beside its proxy. Its first argument is a JSON file with a Configuration.
 import { readFileSync } from 'node:fs'
 import { serveControlPlane } from './server.js'
 
@@ -6,7 +6,7 @@ import { serveControlPlane } from './server.js'
 
 /**
  * @typedef {object} Configuration
- * @property {{ address: string, port: number, socket: string }} listen socket: a path, relative to the folder in which this runs
+ * @property {{ address: string, port: number, socket: string }} listen socket: a path, relative to the working directory
  * @property {string} workload the name by which the proxy identifies itself
  * @property {{ identity: string, certificatePath: string, keyPath: string, authorityPath: string }} credentials
  * @property {Tables} tables
@@ -15,16 +15,16 @@ import { serveControlPlane } from './server.js'
 const { listen, workload, credentials, tables } = /** @type {Configuration} */ (
   JSON.parse(readFileSync(process.argv[2], 'utf8'))
 )
-const read = (/** @type {string} */ file) => readFileSync(file, 'utf8')
+const readText = (/** @type {string} */ file) => readFileSync(file, 'utf8')
 const { close } = await serveControlPlane(
   {
     workload,
     tables,
     credentials: {
       identity: credentials.identity,
-      certificatePem: read(credentials.certificatePath),
-      keyPem: read(credentials.keyPath),
-      authorityPem: read(credentials.authorityPath),
+      certificatePem: readText(credentials.certificatePath),
+      keyPem: readText(credentials.keyPath),
+      authorityPem: readText(credentials.authorityPath),
     },
   },
   listen,

@@ -17,10 +17,11 @@ const SPIFFE_HEADER = 'workload.spiffe.io'
 /**
  * The messages to answer with, in camel case of the .proto files' names; bytes in base64.
  * @typedef {object} Tables
- * @property {{ address?: string, port?: number, policy: object }[]} outbound the first entry whose address and port are those to which
- *   a connection was opened is its policy; an entry without an address, or a port, matches any
+ * @property {{ address?: string, port?: number, policy: object }[]} outbound policies by the destination of a connection: the first
+ *   match counts, and an entry without an address, or a port, matches any
  * @property {Record<string, object>} destinations the update of each service, by its path; others are answered as unknown
- * @property {{ port?: number, server: object }[]} inbound the first entry with the port of a listener is its policy; without one: any
+ * @property {{ port?: number, server: object }[]} inbound policies by the port of a listener: the first match counts, and an entry
+ *   without a port matches any
  */
 
 /**
@@ -32,69 +33,95 @@ const SPIFFE_HEADER = 'workload.spiffe.io'
  */
 
 /**
- * Serves the policies at a port and the certificate at a Unix socket, until it is closed. Another workload is refused.
+ * Serves the policies at a port and the certificate at a Unix socket, until it is closed. Requests for policies of another workload are
+ * refused.
  * @param {{ workload: string, tables: Tables, credentials: Workload }} options workload: the name by which the proxy identifies itself
- * @param {{ address: string, port: number, socket: string }} endpoint port 0: any that is free; socket: its path, which is replaced
- * @returns {Promise<{ port: number, close: () => void }>} port: that it listens at
- * @throws if it cannot listen there
+ * @param {{ address: string, port: number, socket: string }} endpoint port 0: any that is free; socket: a path; a file there is removed
+ * @returns {Promise<{ port: number, close: () => void }>} port: the bound one
+ * @throws {Error} if it cannot listen at one of them
  */
 export async function serveControlPlane({ workload, tables, credentials }, { address, port, socket }) {
   const { io, SpiffeWorkloadAPI } = loadServices()
-  const policies = createGate(tables.inbound.flatMap(({ port }) => port ?? []))
-  const control = createControlServer(io.linkerd.proxy, { workload, tables, policies })
-  const certified = createWorkloadServer(SpiffeWorkloadAPI, { credentials, policies })
+  const sentPolicies = createPortTracker(tables.inbound.flatMap(entry => entry.port ?? []))
+  const policyServer = createPolicyServer(io.linkerd.proxy, { workload, tables, sentPolicies })
+  const workloadServer = createWorkloadServer(SpiffeWorkloadAPI, { credentials, sentPolicies })
   // A socket that a killed process left cannot be bound again.
   rmSync(socket, { force: true })
-  const [boundPort] = await Promise.all([bind(control, `${address}:${port}`), bind(certified, `unix:${socket}`)])
+  const [boundPort] = await Promise.all([
+    bindServer(policyServer, `${address}:${port}`),
+    bindServer(workloadServer, `unix:${socket}`),
+  ])
   return {
     port: boundPort,
     close: () => {
-      control.forceShutdown()
-      certified.forceShutdown()
+      policyServer.forceShutdown()
+      workloadServer.forceShutdown()
     },
   }
 }
 
 /**
- * Creates the server of policies and endpoints.
+ * Creates the server of policies and endpoints. It answers NOT_FOUND to another workload, and for a destination or port without a policy.
  * @param {any} interfaces of Linkerd, by package
- * @param {{ workload: string, tables: Tables, policies: ReturnType<typeof createGate> }} options policies: passes each port whose policy
- *   was sent
+ * @param {{ workload: string, tables: Tables, sentPolicies: ReturnType<typeof createPortTracker> }} options sentPolicies: gets each port
+ *   whose policy was sent
  */
-function createControlServer({ destination, inbound, outbound }, { workload, tables, policies }) {
-  const control = new grpc.Server()
-  control.addService(destination.Destination.service, {
+function createPolicyServer({ destination, inbound, outbound }, { workload, tables, sentPolicies }) {
+  const server = new grpc.Server()
+  server.addService(destination.Destination.service, {
     Get: createStreamHandler(({ path }) => tables.destinations[path] ?? { noEndpoints: { exists: false } }),
     // An empty profile: routes come with the policies.
     GetProfile: createStreamHandler(() => ({})),
   })
-  control.addService(outbound.OutboundPolicies.service, {
+  server.addService(outbound.OutboundPolicies.service, {
     Watch: createStreamHandler(({ addr, sourceWorkload }) => {
       assertWorkload(sourceWorkload, workload)
-      const target = { address: renderAddress(addr?.ip?.ipv4 ?? 0), port: addr?.port ?? 0 }
-      const entry = tables.outbound.find(
-        ({ address = target.address, port = target.port }) => address === target.address && port === target.port,
-      )
-      return entry?.policy ?? refuse(`no policy for ${target.address}:${target.port}`)
+      return findOutboundPolicy(tables, { address: renderIpv4(addr?.ip?.ipv4 ?? 0), port: addr?.port ?? 0 })
     }),
   })
-  control.addService(inbound.InboundServerPolicies.service, {
+  server.addService(inbound.InboundServerPolicies.service, {
     WatchPort: createStreamHandler(({ port, workload: caller }) => {
       assertWorkload(caller, workload)
-      const entry = tables.inbound.find(entry => (entry.port ?? port) === port) ?? refuse(`no server at port ${port}`)
-      policies.pass(port)
-      return entry.server
+      const policy = findInboundPolicy(tables, port)
+      sentPolicies.add(port)
+      return policy
     }),
   })
-  return control
+  return server
 }
 
 /**
- * Creates the server of the certificate.
- * @param {any} SpiffeWorkloadAPI the interface
- * @param {{ credentials: Workload, policies: Pick<ReturnType<typeof createGate>, 'passed'> }} options policies: it waits for these
+ * Finds the policy of connections to a destination.
+ * @param {Tables} tables
+ * @param {{ address: string, port: number }} destination
+ * @throws {Error} which gRPC answers as NOT_FOUND, if no entry matches
  */
-function createWorkloadServer(SpiffeWorkloadAPI, { credentials, policies }) {
+function findOutboundPolicy(tables, destination) {
+  const entry = tables.outbound.find(
+    ({ address = destination.address, port = destination.port }) =>
+      address === destination.address && port === destination.port,
+  )
+  return entry?.policy ?? throwNotFound(`no policy for ${destination.address}:${destination.port}`)
+}
+
+/**
+ * Finds the policy of connections to a port.
+ * @param {Tables} tables
+ * @param {number} port
+ * @throws {Error} which gRPC answers as NOT_FOUND, if no entry matches
+ */
+function findInboundPolicy(tables, port) {
+  const entry = tables.inbound.find(({ port: matchedPort = port }) => matchedPort === port)
+  return entry?.server ?? throwNotFound(`no server at port ${port}`)
+}
+
+/**
+ * Creates the server of the certificate. It answers INVALID_ARGUMENT to a request without SPIFFE's header.
+ * @param {any} SpiffeWorkloadAPI the interface
+ * @param {{ credentials: Workload, sentPolicies: ReturnType<typeof createPortTracker> }} options sentPolicies: the certificate waits for
+ *   these
+ */
+function createWorkloadServer(SpiffeWorkloadAPI, { credentials, sentPolicies }) {
   const server = new grpc.Server()
   server.addService(SpiffeWorkloadAPI.service, {
     // A proxy with a certificate accepts connections, and refuses them on a port whose policy it lacks: the certificate comes last.
@@ -103,7 +130,7 @@ function createWorkloadServer(SpiffeWorkloadAPI, { credentials, policies }) {
         throw Object.assign(new Error(`a request without the header ${SPIFFE_HEADER}: true`), {
           code: grpc.status.INVALID_ARGUMENT,
         })
-      await policies.passed
+      await sentPolicies.complete
       return { svids: [encodeCredentials(credentials)] }
     }),
   })
@@ -111,7 +138,7 @@ function createWorkloadServer(SpiffeWorkloadAPI, { credentials, policies }) {
 }
 
 /**
- * Loads the gRPC services of the .proto files.
+ * Loads the gRPC services of the .proto files beside this file.
  * @returns {any} the constructors of clients, nested by package; `service` of each is the definition for `addService`
  */
 export function loadServices() {
@@ -120,12 +147,13 @@ export function loadServices() {
 }
 
 /**
+ * Binds a server, which serves from then on.
  * @param {grpc.Server} server
  * @param {string} endpoint an address and port, or `unix:` and a path
  * @returns {Promise<number>} the bound port
- * @throws if it cannot bind
+ * @throws {Error} if it cannot bind
  */
-function bind(server, endpoint) {
+function bindServer(server, endpoint) {
   return new Promise((resolve, reject) =>
     server.bindAsync(endpoint, grpc.ServerCredentials.createInsecure(), (error, port) =>
       error ? reject(error) : resolve(port),
@@ -135,14 +163,14 @@ function bind(server, endpoint) {
 
 /**
  * Creates the handler of a stream, which sends one message and leaves the stream open until its caller ends it.
- * @param {(request: any, metadata: grpc.Metadata) => object | Promise<object>} find returns the message; an error with a gRPC `code`
- *   that it throws ends the stream
+ * @param {(request: any, metadata: grpc.Metadata) => object | Promise<object>} createMessage an error that it throws ends the stream, with
+ *   its gRPC `code`
  * @returns {grpc.handleServerStreamingCall<any, any>}
  */
-function createStreamHandler(find) {
+function createStreamHandler(createMessage) {
   return async call => {
     try {
-      call.write(await find(call.request, call.metadata))
+      call.write(await createMessage(call.request, call.metadata))
     } catch (error) {
       call.emit('error', error)
     }
@@ -150,45 +178,49 @@ function createStreamHandler(find) {
 }
 
 /**
- * Creates a gate: `passed` resolves when `pass` has been called with each of the ports; at once if there are none.
+ * Creates a tracker of ports: `complete` resolves when each of the ports has been added; at once if there are none.
  * @param {number[]} ports
  */
-function createGate(ports) {
+function createPortTracker(ports) {
   const missing = new Set(ports)
-  let open = () => {}
+  let resolveComplete = () => {}
   /** @type {Promise<void>} */
-  const passed = new Promise(resolve => {
-    open = resolve
+  const complete = new Promise(resolve => {
+    resolveComplete = resolve
   })
-  const pass = (/** @type {number | undefined} */ port) => {
-    if (port !== undefined) missing.delete(port)
-    if (missing.size === 0) open()
+  if (missing.size === 0) resolveComplete()
+  const add = (/** @type {number} */ port) => {
+    missing.delete(port)
+    if (missing.size === 0) resolveComplete()
   }
-  pass(undefined)
-  return { passed, pass }
+  return { complete, add }
 }
 
 /**
  * Throws an error that gRPC answers as NOT_FOUND.
  * @param {string} message
  * @returns {never}
+ * @throws {Error} always
  */
-function refuse(message) {
+function throwNotFound(message) {
   throw Object.assign(new Error(message), { code: grpc.status.NOT_FOUND })
 }
 
 /**
- * Throws an error that gRPC answers as NOT_FOUND if the caller is another workload.
+ * Asserts that the caller is the workload of this control plane.
  * @param {string | undefined} caller
  * @param {string} workload
+ * @throws {Error} which gRPC answers as NOT_FOUND, if the caller is another
  */
 function assertWorkload(caller, workload) {
-  if (caller !== workload) refuse(`the workload "${caller}" asks, and this is the control plane of "${workload}"`)
+  if (caller !== workload)
+    throwNotFound(`the workload "${caller}" asks, and this is the control plane of "${workload}"`)
 }
 
 /**
  * Encodes an X509SVID of workload.proto, whose certificates and PKCS #8 key are DER.
  * @param {Workload} credentials
+ * @throws {Error} if a certificate or the key cannot be parsed
  */
 function encodeCredentials({ identity, certificatePem, keyPem, authorityPem }) {
   return {
@@ -200,9 +232,9 @@ function encodeCredentials({ identity, certificatePem, keyPem, authorityPem }) {
 }
 
 /**
- * Renders an address from its number, in which the first byte is the highest.
- * @param {number} ipv4
+ * Renders an IPv4 address.
+ * @param {number} ipv4 the address as a number, its first byte the highest
  */
-function renderAddress(ipv4) {
+function renderIpv4(ipv4) {
   return [24, 16, 8, 0].map(shift => (ipv4 >>> shift) & 255).join('.')
 }

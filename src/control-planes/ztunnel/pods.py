@@ -11,26 +11,28 @@ import os
 import socket
 import sys
 
-MESSAGE_MOST = 1024
-# Numbers of fields of zds.proto.
+MOST_MESSAGE_BYTES = 1024
+# Numbers of fields of zds.proto: of a WorkloadRequest, of a WorkloadResponse, and of its Ack.
 ADD, SNAPSHOT_SENT = 1, 3
 ACK, ERROR = 1, 1
 
 
 def encode_varint(number):
-    out = b""
+    """Returns a number as protobuf has it: 7 bits a byte, the lowest first."""
+    encoded = b""
     while number > 127:
-        out += bytes([number & 127 | 128])
+        encoded += bytes([number & 127 | 128])
         number >>= 7
-    return out + bytes([number])
+    return encoded + bytes([number])
 
 
 def encode_field(number, content):
+    """Returns a field of bytes, which a text or a message also is (wire type 2)."""
     return encode_varint(number << 3 | 2) + encode_varint(len(content)) + content
 
 
 def read_varint(message, at):
-    """Returns the number, and the position behind it."""
+    """Returns the number at a position, and the position behind it. Raises IndexError if the message ends within it."""
     number = shift = 0
     while True:
         byte = message[at]
@@ -41,7 +43,7 @@ def read_varint(message, at):
 
 
 def read_field(message, number):
-    """Returns the content of a field of bytes; empty if it is missing, which is its default in protobuf."""
+    """Returns the content of a field; empty if it is missing, which is its default in protobuf. All fields must be of bytes."""
     at = 0
     while at < len(message):
         key, at = read_varint(message, at)
@@ -53,21 +55,23 @@ def read_field(message, number):
 
 
 def encode_pod(name, namespace, service_account):
+    """Returns the request that adds a pod, whose uid is its name."""
     info = b"".join(encode_field(i + 1, text.encode()) for i, text in enumerate([name, namespace, service_account]))
     return encode_field(ADD, encode_field(1, name.encode()) + encode_field(2, info))
 
 
-def await_acknowledgement(connection, what):
-    """Exits with a message if ztunnel refuses, or closes the connection."""
-    message = connection.recv(MESSAGE_MOST)
+def await_acknowledgement(connection, subject):
+    """Exits with a message that names the subject if ztunnel refuses it, or closes the connection."""
+    message = connection.recv(MOST_MESSAGE_BYTES)
     if not message:
-        sys.exit(f"ztunnel closed the connection when it was told of {what}")
+        sys.exit(f"ztunnel closed the connection when it was told of {subject}")
     error = read_field(read_field(message, ACK), ERROR)
     if error:
-        sys.exit(f"ztunnel refused {what}: {error.decode()}")
+        sys.exit(f"ztunnel refused {subject}: {error.decode()}")
 
 
 def main(path, endpoint, *pods):
+    """Hands over the pods, and holds the connection as long as the proxy does. Always exits with a message."""
     networks = os.environ["POD_NETWORKS"].split(":")
     if len(networks) != len(pods):
         sys.exit(f"{len(pods)} pods, and POD_NETWORKS has {len(networks)} namespaces")
@@ -75,7 +79,7 @@ def main(path, endpoint, *pods):
     server.bind(path)
     server.listen(1)
     connection, _ = server.accept()
-    connection.recv(MESSAGE_MOST)
+    connection.recv(MOST_MESSAGE_BYTES)
     for pod, network in zip(pods, networks):
         descriptor = os.open(network, os.O_RDONLY)
         socket.send_fds(connection, [encode_pod(*pod.split(" "))], [descriptor])
@@ -85,8 +89,7 @@ def main(path, endpoint, *pods):
     await_acknowledgement(connection, "the end of the list of pods")
     address, port = endpoint.rsplit(":", 1)
     ready = socket.create_server((address, int(port)))
-    # The connection lasts as long as the proxy.
-    connection.recv(MESSAGE_MOST)
+    connection.recv(MOST_MESSAGE_BYTES)
     ready.close()
     sys.exit("ztunnel closed the connection")
 

@@ -6,22 +6,19 @@ import { createSidecar } from './launch.js'
 /** Caddy takes a whole configuration at its administration port, and ends the servers of the one before. */
 export const apiControl = createFileControl({
   name: 'api',
-  createSidecar: createOpenSidecar,
+  createSidecar: createSidecarWithAdmin,
   commit: options => [
     {
       kind: 'request',
       endpoint: options.model.admin,
       method: 'POST',
       path: '/load',
-      body: createOpenSidecar(options).files[0].content,
+      body: createSidecarWithAdmin(options).files[0].content,
     },
   ],
 })
 
-/**
- * Creates a sidecar with an open administration port, which takes configurations while it serves.
- * @param {SidecarOptions} options
- */
-function createOpenSidecar(options) {
+/** @param {SidecarOptions} options */
+function createSidecarWithAdmin(options) {
   return createSidecar(options, { hasAdmin: true })
 }

@@ -1,5 +1,5 @@
-// The sidecar model as a configuration of Caddy, in JSON.
-import { renderProxy, toNanoseconds } from './proxy.js'
+import { listCalledClusters } from '../../model/routes.js'
+import { convertToNanoseconds, renderProxy } from './proxy.js'
 import { ABORT, renderRoutes } from './routes.js'
 
 /** @import { SidecarModel } from '../../model/types.ts' */
@@ -7,7 +7,7 @@ import { ABORT, renderRoutes } from './routes.js'
 const MOST_HEADER_BYTES = 64 * 1024
 
 /**
- * Renders the configuration of a sidecar: a server for each direction that it has, and its certificate.
+ * Renders the configuration of a sidecar: its certificate, and a server for each direction that it has.
  * @param {SidecarModel} model
  * @param {{ hasAdmin?: boolean }} [options] hasAdmin: the administration port is open, for changes of the configuration
  * @returns an object of Caddy's JSON
@@ -41,28 +41,27 @@ export function renderConfig(model, { hasAdmin = false } = {}) {
 }
 
 /**
- * Renders the server of a listener.
+ * Renders the server of a listener, with a named route for each cluster that its routes lead to.
  * @param {'inbound' | 'outbound'} name
- * @param {{ model: SidecarModel, listener: NonNullable<SidecarModel['inbound' | 'outbound']> }} options
+ * @param {{ model: SidecarModel, listener: NonNullable<SidecarModel['inbound' | 'outbound']> }} options listener: the model's of
+ *   that name
  */
 function renderServer(name, { model, listener: { address, port, routes } }) {
   const { timeouts, clusters } = model
   const inbound = name === 'inbound' ? model.inbound : null
-  const called = new Set(routes.flatMap(route => route.split.map(({ cluster }) => cluster)))
-  const calledClusters = clusters.filter(cluster => called.has(cluster.name))
   return {
     listen: [`${address}:${port}`],
     protocols: listProtocols(inbound, model),
     // Caddy would get certificates of its own, and open a port for plaintext beside.
     automatic_https: { disable: true },
-    ...(inbound?.mtls === 'strict' && renderTls(model)),
-    idle_timeout: toNanoseconds(timeouts.idleSeconds),
-    read_header_timeout: toNanoseconds(timeouts.idleSeconds),
+    ...(inbound?.mtls === 'strict' && renderStrictTls(model)),
+    idle_timeout: convertToNanoseconds(timeouts.idleSeconds),
+    read_header_timeout: convertToNanoseconds(timeouts.idleSeconds),
     max_header_bytes: MOST_HEADER_BYTES,
     enable_full_duplex: true,
-    // One pool of connections for each cluster, however many routes go there.
+    // A cluster has one pool of connections, however many routes go there.
     named_routes: Object.fromEntries(
-      calledClusters.map(cluster => [cluster.name, { handle: [renderProxy(cluster, model)] }]),
+      listCalledClusters(routes, clusters).map(cluster => [cluster.name, { handle: [renderProxy(cluster, model)] }]),
     ),
     routes: [
       ...(inbound?.mtls === 'strict' ? renderAcceptedIdentities(inbound.acceptedIdentities) : []),
@@ -82,9 +81,12 @@ function listProtocols(inbound, { carriesGrpc }) {
   return ['h1', inbound?.mtls === 'strict' ? 'h2' : 'h2c']
 }
 
-/** Renders the TLS of a strict listener, which closes plaintext connections and requires a certificate of clients. @param {SidecarModel} model */
-function renderTls({ trust, tls, inbound, identity }) {
-  const name = identity.slice(identity.lastIndexOf('/') + 1)
+/**
+ * Renders the TLS of a strict listener, which closes plaintext connections and requires a certificate of clients.
+ * @param {SidecarModel} model
+ */
+function renderStrictTls({ trust, tls, inbound, identity }) {
+  const serviceAccount = identity.slice(identity.lastIndexOf('/') + 1)
   return {
     // Go would answer plaintext with 400. The first wrapper closes such a connection, since every head is longer than its 1 byte.
     listener_wrappers: [{ wrapper: 'http_redirect', max_header_bytes: 1 }, { wrapper: 'tls' }],
@@ -96,8 +98,8 @@ function renderTls({ trust, tls, inbound, identity }) {
         curves: tls.groups.map(group => group.toLowerCase()),
         client_authentication: { mode: 'require_and_verify', ca: { provider: 'file', pem_files: [trust.caPath] } },
         // Caddy shows its one certificate also to a caller that names no server, or an unknown one.
-        default_sni: name,
-        fallback_sni: name,
+        default_sni: serviceAccount,
+        fallback_sni: serviceAccount,
       },
     ],
   }
@@ -105,7 +107,8 @@ function renderTls({ trust, tls, inbound, identity }) {
 
 /**
  * Renders the route that closes the connection of other identities at their first request: Caddy checks no names in the handshake.
- * @param {string[] | null} identities null: any of the authority
+ * @param {string[] | null} identities null: any of the authority; []: none
+ * @returns routes that come before all others; []: any identity is accepted
  */
 function renderAcceptedIdentities(identities) {
   if (identities === null) return []
@@ -118,7 +121,7 @@ function renderAcceptedIdentities(identities) {
   ]
 }
 
-/** Answers for an upstream that failed: Caddy's own status is 502 if a connect timed out, was refused, or the connection broke. */
+/** Routes of errors: Caddy's own status is 502 if a connect timed out, was refused, or the connection broke. */
 const ERRORS = [
   {
     match: [

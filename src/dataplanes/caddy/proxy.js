@@ -1,7 +1,6 @@
-/** Caddy's configuration of calls to the endpoints of a cluster. */
 /** @import { Cluster, SidecarModel } from '../../model/types.ts' */
 
-const MOST_IDLE = 65_536
+const MOST_IDLE_CONNECTIONS = 65_536
 // No certificate has this name.
 const NOBODY = 'nobody.invalid'
 
@@ -13,7 +12,7 @@ const NOBODY = 'nobody.invalid'
  */
 export function renderProxy(cluster, { timeouts, retries, trust, tls }) {
   const { endpoints, balancing, mtls, protocol } = cluster
-  const [connect, request] = [timeouts.connectSeconds, timeouts.requestSeconds].map(toNanoseconds)
+  const [connect, request] = [timeouts.connectSeconds, timeouts.requestSeconds].map(convertToNanoseconds)
   return {
     handler: 'reverse_proxy',
     upstreams: endpoints.map(({ address, port }) => ({ dial: `${address}:${port}` })),
@@ -33,7 +32,7 @@ export function renderProxy(cluster, { timeouts, retries, trust, tls }) {
       compression: false,
       dial_timeout: connect,
       response_header_timeout: request,
-      keep_alive: { max_idle_conns_per_host: MOST_IDLE, idle_timeout: request },
+      keep_alive: { max_idle_conns_per_host: MOST_IDLE_CONNECTIONS, idle_timeout: request },
       // The proxy that the environment names is not used.
       network_proxy: { from: 'none' },
       ...(mtls && {
@@ -56,6 +55,6 @@ export function renderProxy(cluster, { timeouts, retries, trust, tls }) {
  * @param {number} seconds
  * @returns {number} whole nanoseconds
  */
-export function toNanoseconds(seconds) {
+export function convertToNanoseconds(seconds) {
   return Math.round(seconds * 1e9)
 }

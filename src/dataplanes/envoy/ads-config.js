@@ -1,12 +1,12 @@
 import { renderCluster } from './clusters.js'
-import { renderLeanBootstrap } from './config.js'
+import { renderCommonBootstrap } from './config.js'
 import { renderListeners } from './listeners.js'
 import { renderRouteConfig } from './routes.js'
-import { HTTP2_OPTIONS, renderSocketAddress, renderUpstreamHttp } from './shared.js'
+import { HTTP2_OPTIONS, renderHttpProtocolOptions, renderSocketAddress } from './shared.js'
 
 /**
- * The sidecar model as Envoy takes it from a control plane (its aggregated discovery service): a bootstrap that names that
- * alone, and the rest as resources. Routes and endpoints are resources of their own, so that a change of them closes no
+ * The sidecar model as Envoy takes it from a control plane (its aggregated discovery service): a bootstrap that names only the
+ * control plane, and the rest as resources. Routes and endpoints are resources of their own, so that a change of them closes no
  * listener and no connection.
  * @import { Endpoint, SidecarModel } from '../../model/types.ts'
  */
@@ -15,14 +15,14 @@ const CLUSTER = 'control-plane'
 const FROM_ADS = { resource_api_version: 'V3', ads: {} }
 
 /**
- * Renders a bootstrap with the control plane only, from which listeners and clusters come.
+ * Renders a bootstrap whose only cluster is the control plane, from which Envoy gets listeners and clusters.
  * @param {SidecarModel} model
  * @param {{ server: Endpoint, apiType: 'GRPC' | 'DELTA_GRPC' }} options server: the control plane's gRPC endpoint
  * @returns a Bootstrap of Envoy's v3 API
  */
 export function renderAdsBootstrap(model, { server, apiType }) {
   return {
-    ...renderLeanBootstrap(model),
+    ...renderCommonBootstrap(model),
     dynamic_resources: {
       ads_config: {
         api_type: apiType,
@@ -43,7 +43,7 @@ export function renderAdsBootstrap(model, { server, apiType }) {
             cluster_name: CLUSTER,
             endpoints: [{ lb_endpoints: [{ endpoint: { address: renderSocketAddress(server) } }] }],
           },
-          ...renderUpstreamHttp({ explicit_http_config: { http2_protocol_options: HTTP2_OPTIONS } }),
+          ...renderHttpProtocolOptions({ explicit_http_config: { http2_protocol_options: HTTP2_OPTIONS } }),
         },
       ],
     },
@@ -51,14 +51,14 @@ export function renderAdsBootstrap(model, { server, apiType }) {
 }
 
 /**
- * Renders the resources by type, in the form that ads/main.go reads.
+ * Renders the resources of a sidecar by type, in the form that ads/main.go reads.
  * @param {SidecarModel} model
  * @param {string | null} profile one of PROFILES; null: the first
  * @returns clusters without endpoints, the endpoints of each, the listeners, and the route configuration of each direction
  */
 export function renderAdsResources(model, profile) {
   const clusters = model.clusters.map(cluster => renderCluster(model, cluster))
-  const directions = /** @type {const} */ (['inbound', 'outbound']).filter(direction => model[direction] !== null)
+  const directions = /** @type {const} */ (['inbound', 'outbound'])
   return {
     clusters: clusters.map(({ load_assignment, ...cluster }) => ({
       ...cluster,
@@ -67,6 +67,8 @@ export function renderAdsResources(model, profile) {
     })),
     endpoints: clusters.map(({ load_assignment }) => load_assignment),
     listeners: renderListeners(model, profile, { inbound: FROM_ADS, outbound: FROM_ADS }),
-    routes: directions.map(direction => renderRouteConfig(model, direction)),
+    routes: directions
+      .filter(direction => model[direction] !== null)
+      .map(direction => renderRouteConfig(model, direction)),
   }
 }

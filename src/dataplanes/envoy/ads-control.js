@@ -1,8 +1,7 @@
 import { createControlProcess } from '../../model/processes.js'
 import { PORTS, renderEndpoint } from '../../model/sidecar-contract.js'
 import { renderAdsBootstrap, renderAdsResources } from './ads-config.js'
-import { estimateNeeds } from './file-control.js'
-import { createSidecar } from './launch.js'
+import { createSidecar, estimateSidecarNeeds } from './launch.js'
 
 /**
  * A control plane of many Envoys on go-control-plane (ads/ beside this file), which speaks ADS: state of the world, or only what
@@ -13,7 +12,7 @@ import { createSidecar } from './launch.js'
 // The prefix of a line that ads/main.go logs about a refused resource.
 const REFUSED = 'refused '
 // Each sidecar's share includes the fixed memory of the server: Go, its protobuf types and an empty cache.
-const BYTES = { each: 300e3, perService: 15e3 }
+const CONTROL_BYTES = { perSidecar: 300e3, perService: 15e3 }
 // A machine of two CPUs starts 400 Envoys within a quarter of a minute; with more, a rollout would show only their start.
 const SIMULATED = { realMost: 400, bytes: 200e3 }
 
@@ -34,7 +33,7 @@ export const adsControls = [createAdsControl('ads'), createAdsControl('ads-delta
 /**
  * Creates a control of one variant of ADS.
  * @param {string} name
- * @param {{ isDelta?: boolean }} [options]
+ * @param {{ isDelta?: boolean }} [options] isDelta: only changed resources are sent, instead of the state of the world
  * @returns {Control}
  */
 function createAdsControl(name, { isDelta = false } = {}) {
@@ -44,51 +43,63 @@ function createAdsControl(name, { isDelta = false } = {}) {
     tool: adsTool,
 
     estimateNeeds: needs => ({
-      ...estimateNeeds(needs),
+      ...estimateSidecarNeeds(needs),
       inotifyInstances: 0,
-      controlBytes: BYTES.each + BYTES.perService * needs.configuredServices,
+      controlBytes: CONTROL_BYTES.perSidecar + CONTROL_BYTES.perService * needs.configuredServices,
     }),
 
     createProcess: options => {
       const { control } = options
-      const argv = ['-http', renderEndpoint(control), '-grpc', renderEndpoint(findStreamEndpoint(control))]
-      return createControlProcess(options, { argv, listens: [control, findStreamEndpoint(control)] })
+      const stream = locateStreamEndpoint(control)
+      const argv = ['-http', renderEndpoint(control), '-grpc', renderEndpoint(stream)]
+      return createControlProcess(options, { argv, listens: [control, stream] })
     },
 
-    simulates: {
-      ...SIMULATED,
-      createProcess({ names, listen, everyMs, ...options }) {
-        const { control, folder } = options
-        const server = ['-grpc', renderEndpoint(findStreamEndpoint(control)), '-node-of', renderEndpoint(control)]
-        const mode = [`-delta=${isDelta}`, `-every=${everyMs}ms`]
-        return createControlProcess(options, {
-          service: 'simulated',
-          role: 'application',
-          argv: ['-names', `${folder}/names`, '-http', renderEndpoint(listen), ...server, ...mode],
-          files: [{ name: 'names', content: `${names.join('\n')}\n` }],
-          listens: [listen],
-        })
-      },
-    },
+    simulates: { ...SIMULATED, createProcess: options => createSimulatedProcess(options, { isDelta }) },
 
     setUp: () => [],
     enrol: options => [createStageRequest(options), createCommitRequest(options)],
 
     createSidecar: options => {
-      const bootstrap = renderAdsBootstrap(options.model, { server: findStreamEndpoint(options.control), apiType })
+      const bootstrap = renderAdsBootstrap(options.model, { server: locateStreamEndpoint(options.control), apiType })
       const spec = createSidecar(options)
       return { ...spec, files: [{ name: 'envoy.json', content: `${JSON.stringify(bootstrap)}\n` }] }
     },
 
     stage: options => [createStageRequest(options)],
     commit: options => [createCommitRequest(options)],
-
-    parseRefusals: log =>
-      log.split('\n').flatMap(line => {
-        const at = line.indexOf(REFUSED)
-        return at < 0 ? [] : [line.slice(at + REFUSED.length)]
-      }),
+    parseRefusals,
   }
+}
+
+/**
+ * Creates the process that stands for many Envoys: a client of the server for each name.
+ * @param {Parameters<NonNullable<Control['simulates']>['createProcess']>[0]} options
+ * @param {{ isDelta: boolean }} variant
+ */
+function createSimulatedProcess({ names, listen, everyMs, ...options }, { isDelta }) {
+  const { control, folder } = options
+  const server = ['-grpc', renderEndpoint(locateStreamEndpoint(control)), '-node-of', renderEndpoint(control)]
+  const mode = [`-delta=${isDelta}`, `-every=${everyMs}ms`]
+  return createControlProcess(options, {
+    service: 'simulated',
+    role: 'application',
+    argv: ['-names', `${folder}/names`, '-http', renderEndpoint(listen), ...server, ...mode],
+    files: [{ name: 'names', content: `${names.join('\n')}\n` }],
+    listens: [listen],
+  })
+}
+
+/**
+ * Parses the refusals in the log of ads/main.go.
+ * @param {string} log
+ * @returns {string[]} the Envoy, the resource and the reason of each; []: no Envoy refused a resource
+ */
+function parseRefusals(log) {
+  return log.split('\n').flatMap(line => {
+    const start = line.indexOf(REFUSED)
+    return start < 0 ? [] : [line.slice(start + REFUSED.length)]
+  })
 }
 
 /**
@@ -111,10 +122,10 @@ function createCommitRequest({ control, model }) {
 }
 
 /**
- * Finds the endpoint of the stream that Envoys open.
+ * Locates the endpoint at which Envoys open their stream.
  * @param {Endpoint} control
  * @returns {Endpoint}
  */
-function findStreamEndpoint({ address }) {
+function locateStreamEndpoint({ address }) {
   return { address, port: PORTS.stream }
 }

@@ -1,16 +1,22 @@
 import { renderOutlierDetection, renderRetryBudget } from './features.js'
-import { BUFFER_BYTES, HTTP2_OPTIONS, renderProtoDuration, renderSocketAddress, renderUpstreamHttp } from './shared.js'
-import { renderTls, renderTransport } from './tls.js'
+import {
+  BUFFER_BYTES,
+  HTTP2_OPTIONS,
+  renderHttpProtocolOptions,
+  renderProtoDuration,
+  renderSocketAddress,
+} from './shared.js'
+import { renderTlsContext, renderTransportSocket } from './tls.js'
 
 /** @import { Cluster, SidecarModel } from '../../model/types.ts' */
 
 const UNLIMITED = 1_000_000_000
 
 /**
- * Renders a cluster with its endpoints.
+ * Renders a cluster with its endpoints, limits and TLS.
  * @param {SidecarModel} model
  * @param {Cluster} cluster
- * @param {unknown} [source] of its certificate; absent: files
+ * @param {unknown} [source] config source of the certificate; absent: its files
  * @returns a Cluster of Envoy's v3 API
  */
 export function renderCluster(model, cluster, source) {
@@ -41,16 +47,16 @@ export function renderCluster(model, cluster, source) {
       ],
     },
     ...(protocol !== 'tcp' &&
-      renderUpstreamHttp({
+      renderHttpProtocolOptions({
         common_http_protocol_options: { idle_timeout: renderProtoDuration(model.timeouts.requestSeconds) },
         explicit_http_config:
           protocol === 'http/2' ? { http2_protocol_options: HTTP2_OPTIONS } : { http_protocol_options: {} },
       })),
     ...(mtls && {
-      transport_socket: renderTransport('Upstream', {
+      transport_socket: renderTransportSocket('Upstream', {
         sni: mtls.serverName,
         max_session_keys: 0,
-        common_tls_context: renderTls(model, mtls.acceptedIdentities, source),
+        common_tls_context: renderTlsContext(model, mtls.acceptedIdentities, source),
       }),
     }),
   }

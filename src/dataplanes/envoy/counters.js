@@ -1,11 +1,11 @@
-/** The path at Envoy's administration port of the counters of reached limits. */
+/** The path of the counters of reached limits at Envoy's administration port. */
 export const OVERFLOW_PATH = '/stats?filter=overflow|overload_close'
 
 /**
  * Counts requests and connections that Envoy refused because a circuit breaker or another limit was reached
  * (Envoy's documentation, "Cluster manager statistics": upstream_rq_pending_overflow, upstream_cx_overflow, ...).
  * @param {string} text lines of `name: value`
- * @returns {number} 0: no limit was reached
+ * @returns {number} 0: no limit was reached, or the text has no counters
  */
 export function parseOverflows(text) {
   return text

@@ -1,10 +1,9 @@
 import { renderRouteName } from '../../model/routes.js'
 import { renderExtension, TYPE } from './shared.js'
 
-/** Envoy's configuration for the features of a model; an absent feature adds nothing. */
 /** @import { Cluster, Features, Route, SidecarModel } from '../../model/types.ts' */
 
-/** Within this time Envoy writes a line of its log; its default of 10 s is longer than any check waits for one. */
+/** Envoy writes a line of its access log within this time; its default of 10 s is longer than any check waits for one. */
 export const FLUSH_MS = 1000
 
 /** Envoy's command operators, by the field of the access log. @type {Record<string, string>} */
@@ -41,17 +40,17 @@ export function renderAccessLogs({ 'access-log': log }) {
 }
 
 /**
- * Renders histograms with the buckets (ms) of the feature.
+ * Renders the histogram buckets of the feature metrics.
  * @param {Features} features
  * @returns the field `stats_config` of a bootstrap; {}: the feature is off
  */
 export function renderStatsConfig({ metrics }) {
   if (!metrics) return {}
-  const setting = { match: { suffix: 'upstream_rq_time' }, buckets: metrics.bucketsMs }
-  return { stats_config: { histogram_bucket_settings: [setting] } }
+  const buckets = { match: { suffix: 'upstream_rq_time' }, buckets: metrics.bucketsMs }
+  return { stats_config: { histogram_bucket_settings: [buckets] } }
 }
 
-// The tracer needs the name of a collector, and resolves it only when it reports a span.
+// The tracer needs the name of a collector, and resolves the name only when it reports a span.
 const NO_COLLECTOR = { cluster: 'no-collector', uri: 'http://no-collector.test/v1/traces', timeout: '1s' }
 
 /**
@@ -83,17 +82,17 @@ const RATE_LIMIT = 'envoy.filters.http.local_ratelimit'
  * @param {Route[]} routes of the direction
  * @returns HTTP filters of Envoy's v3 API; []: none is needed
  */
-export function renderFilters(features, routes) {
-  const isAuthorised = features.authorization && routes.some(route => route.allowedIdentities)
+export function renderFeatureFilters(features, routes) {
+  const hasListedIdentities = routes.some(route => route.allowedIdentities)
   // These filters do nothing by themselves: rules and limits are on the routes.
   return [
-    ...(isAuthorised ? [renderExtension(RBAC, `${RBAC_TYPE}.RBAC`)] : []),
+    ...(features.authorization && hasListedIdentities ? [renderExtension(RBAC, `${RBAC_TYPE}.RBAC`)] : []),
     ...(features['rate-limit'] ? [{ name: RATE_LIMIT, typed_config: renderRateLimit('none') }] : []),
   ]
 }
 
 /**
- * Renders what features add to a route: the name of its statistics, rules, limits and changed headers.
+ * Renders the fields that features add to a route: the name of its statistics, rules, limits and changed headers.
  * @param {Features} features
  * @param {{ route: Route, direction: 'inbound' | 'outbound' }} options
  * @returns fields of a Route of Envoy's v3 API; {}: no feature concerns it
@@ -104,7 +103,7 @@ export function renderRouteFeatures(features, { route, direction }) {
   const name = renderRouteName(direction, route)
   const filters = {
     ...(authorization && allowedIdentities
-      ? { [RBAC]: { '@type': `${TYPE}${RBAC_TYPE}.RBACPerRoute`, rbac: { rules: renderRules(allowedIdentities) } } }
+      ? { [RBAC]: { '@type': `${TYPE}${RBAC_TYPE}.RBACPerRoute`, rbac: { rules: renderRbac(allowedIdentities) } } }
       : {}),
     ...(limit ? { [RATE_LIMIT]: renderRateLimit(name, limitPerSecond ?? limit.perSecond) } : {}),
   }
@@ -120,17 +119,18 @@ export function renderRouteFeatures(features, { route, direction }) {
   }
 }
 
-// An endpoint comes back at most this long after its time.
+// Envoy checks this often for endpoints whose ejection is over.
 const RETURN_INTERVAL = '1s'
 
 /**
- * Renders ejection by consecutive failures only. A cluster's own setting takes precedence over that of all clusters (`every`).
+ * Renders ejection by consecutive failures only. A cluster's own setting takes precedence over that of the feature.
  * @param {Features} features
  * @param {Cluster} cluster
  * @returns fields of a cluster; {}: the feature is off
  */
-export function renderOutlierDetection({ 'outlier-ejection': every }, { ejection = every }) {
-  if (!ejection || !every) return {}
+export function renderOutlierDetection({ 'outlier-ejection': feature }, cluster) {
+  if (!feature) return {}
+  const ejection = cluster.ejection ?? feature
   const baseTime = `${ejection.baseSeconds}s`
   return {
     outlier_detection: {
@@ -148,19 +148,18 @@ export function renderOutlierDetection({ 'outlier-ejection': every }, { ejection
 }
 
 /**
- * Renders a retry budget, a share of a cluster's requests. A cluster's own setting takes precedence over that of all clusters
- * (`every`).
+ * Renders a retry budget, a share of a cluster's requests. A cluster's own setting takes precedence over that of the feature.
  * @param {Features} features
  * @param {Cluster} cluster
  * @returns the field `retry_budget` of a circuit breaker's threshold; {}: the feature is off
  */
-export function renderRetryBudget({ 'retry-budget': every }, { retryBudget = every }) {
-  if (!retryBudget || !every) return {}
-  const { share, minConcurrent } = retryBudget
+export function renderRetryBudget({ 'retry-budget': feature }, { retryBudget }) {
+  if (!feature) return {}
+  const { share, minConcurrent } = retryBudget ?? feature
   return { retry_budget: { budget_percent: { value: share * 100 }, min_retry_concurrency: minConcurrent } }
 }
 
-/** @param {Record<string, string>} headers */
+/** Renders headers that replace those of the same name. @param {Record<string, string>} headers */
 function renderHeaders(headers) {
   return Object.entries(headers).map(([key, value]) => ({
     header: { key, value },
@@ -169,7 +168,7 @@ function renderHeaders(headers) {
 }
 
 /**
- * Renders a limit that refills once a second.
+ * Renders a rate limit, whose bucket is refilled once a second.
  * @param {string} name of its statistics
  * @param {number} [perSecond] absent: no limit
  */
@@ -187,11 +186,10 @@ function renderRateLimit(name, perSecond) {
 }
 
 /**
- * Renders the rules that allow only the requests of these identities.
+ * Renders an RBAC of Envoy's v3 API, which allows only the requests of these identities.
  * @param {string[]} identities []: no request is allowed
- * @returns an RBAC of Envoy's v3 API
  */
-export function renderRules(identities) {
+export function renderRbac(identities) {
   const principals = identities.map(exact => ({ authenticated: { principal_name: { exact } } }))
   return {
     action: 'ALLOW',

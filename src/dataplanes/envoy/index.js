@@ -1,4 +1,4 @@
-import { atLeast, isAtLeast } from '../../lib/version.js'
+import { createVersionBound, isAtLeast } from '../../lib/version.js'
 import { FEATURE_NAMES, listFeatures } from '../../model/features.js'
 import { isPostQuantum } from '../../model/sidecar-contract.js'
 import { adsControls } from './ads-control.js'
@@ -28,7 +28,7 @@ export const envoy = {
     },
     versionArgv: ['--version'],
     parseVersion: text => /version: [0-9a-f]+\/(\d+\.\d+\.\d+(?:-dev)?)/.exec(text)?.[1] ?? null,
-    ...atLeast('1.30'),
+    ...createVersionBound('1.30'),
   },
   hasVariants: false,
   profiles: PROFILES,
@@ -39,8 +39,7 @@ export const envoy = {
     requests: 'envoy_vhost_route_upstream_rq_completed',
     durations: 'envoy_vhost_route_upstream_rq_time',
   },
-  // OSM 1.1 set no --concurrency: Envoy then has as many workers as the node has CPUs, whatever the cap.
-  countWorkers: ({ profile, cpus }) => (profile === OSM ? cpus : profile === ISTIO ? ISTIO_WORKERS : null),
+  countWorkers,
   // Profiles of meshes name no time, and Envoy's own is an hour (core.HttpProtocolOptions.idle_timeout).
   findIdleSeconds: ({ profile, timeouts }) =>
     profile === OSM || profile === ISTIO ? 3600 : Math.min(timeouts.requestSeconds, timeouts.idleSeconds),
@@ -53,14 +52,25 @@ export const envoy = {
   parseOverflows,
 }
 
-/** @type {DataPlane['findUnsupported']} */
+/** Counts the workers of a profile as its mesh deploys it; null: the profile is lean. @type {DataPlane['countWorkers']} */
+function countWorkers({ profile, cpus }) {
+  // OSM 1.1 set no --concurrency: Envoy then has as many workers as the node has CPUs, whatever the CPU limit.
+  if (profile === OSM) return cpus
+  return profile === ISTIO ? ISTIO_WORKERS : null
+}
+
+/**
+ * Finds why the profile or this version of Envoy cannot have the conditions; null: it can.
+ * @type {DataPlane['findUnsupported']}
+ * @throws {BenchError} if the conditions name a feature that the kit does not know
+ */
 function findUnsupported({ conditions, profile = null, version }) {
   const { tls, protocol, features, changesPerMinute, sidecars } = conditions
-  if (profile !== null && isPostQuantum(tls))
-    return `the profile ${profile} names no post-quantum group: give it to envoy alone`
-  if (profile !== null && (protocol === 'tcp' || protocol === 'grpc'))
+  if (profile === null) return null
+  if (isPostQuantum(tls)) return `the profile ${profile} names no post-quantum group: give it to envoy alone`
+  if (protocol === 'tcp' || protocol === 'grpc')
     return `the profile ${profile} is what that mesh gives a port declared http: the kit has none for one declared ${protocol}`
-  if (profile !== null && listFeatures(features).length > 0)
+  if (listFeatures(features).length > 0)
     return `the profile ${profile} has features of its own: give features to envoy alone`
   if (profile === ISTIO && (changesPerMinute !== null || sidecars !== undefined))
     return "its configuration changes by Istio's own control plane, which the kit does not have"

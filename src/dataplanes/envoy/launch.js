@@ -5,7 +5,7 @@ import { FLUSH_MS } from './features.js'
 import { renderIstioBootstrap } from './istio/config.js'
 import { hasIstioFilters, ISTIO, ISTIO_ARGV } from './istio/index.js'
 
-/** @import { DataPlane, ProcessSpec, SidecarOptions } from '../../model/types.ts' */
+/** @import { Control, DataPlane, ProcessSpec, SidecarOptions } from '../../model/types.ts' */
 
 // Envoy closes connections after their next answer for a second longer than its listeners are open.
 const DRAIN = { seconds: 2, moreSeconds: 1 }
@@ -14,11 +14,12 @@ const DRAIN = { seconds: 2, moreSeconds: 1 }
  * Creates an Envoy with the bootstrap of its profile.
  * @param {SidecarOptions} options
  * @returns {ProcessSpec}
+ * @throws {BenchError} if the model has a limit that some plane cannot have
  */
 export function createSidecar(options) {
   const { model, folder, profile, tool } = options
-  const flush = model.features['access-log'] ? ['--file-flush-interval-msec', `${FLUSH_MS}`] : []
-  const lean = ['--disable-hot-restart', '-l', 'error', ...flush]
+  const flushFlags = model.features['access-log'] ? ['--file-flush-interval-msec', `${FLUSH_MS}`] : []
+  const leanArgv = ['--disable-hot-restart', '-l', 'error', ...flushFlags]
   const bootstrap =
     profile === ISTIO
       ? renderIstioBootstrap(model, { hasIstioFilters: hasIstioFilters(tool) })
@@ -26,7 +27,7 @@ export function createSidecar(options) {
   return createSidecarProcess(options, {
     argv: [
       ...['-c', `${folder}/envoy.json`, '--concurrency', `${model.workers}`],
-      ...(profile === ISTIO ? ISTIO_ARGV : lean),
+      ...(profile === ISTIO ? ISTIO_ARGV : leanArgv),
     ],
     files: [{ name: 'envoy.json', content: `${JSON.stringify(bootstrap, null, 2)}\n` }],
     admin: { ...model.admin, path: OVERFLOW_PATH },
@@ -34,7 +35,16 @@ export function createSidecar(options) {
 }
 
 /**
- * Creates the steps that drain the listeners, wait until that is over, and quit, all by the administration port.
+ * Estimates the needs of a sidecar. Its private memory was measured with 1.40.0 and one worker at 0 and 1000 routes; workers share it.
+ * @type {NonNullable<Control['estimateNeeds']>}
+ */
+export function estimateSidecarNeeds({ configuredServices, workers }) {
+  return { sidecarBytes: 22e6 + 75e3 * configuredServices, controlBytes: 0, threads: 11 + workers, inotifyInstances: 1 }
+}
+
+/**
+ * Creates the process with a shorter drain time, and the steps that drain its listeners, wait until that is over, and quit, all by the
+ * administration port, which the process must have.
  * @type {NonNullable<DataPlane['endGracefully']>}
  */
 export function endGracefully(spec) {

@@ -1,16 +1,16 @@
 import { listByteListeners } from '../../model/byte-listeners.js'
-import { renderAccessLogs, renderFilters, renderTracing } from './features.js'
+import { renderAccessLogs, renderFeatureFilters, renderTracing } from './features.js'
 import { OSM, OSM_ACCESS_LOG, renderOsmFilters } from './osm.js'
 import { renderRouteConfig } from './routes.js'
 import {
   BUFFER_BYTES,
+  copyChainsForPorts,
   HTTP2_OPTIONS,
-  matchPorts,
   renderExtension,
   renderProtoDuration,
   renderSocketAddress,
 } from './shared.js'
-import { renderTls, renderTransport } from './tls.js'
+import { renderTlsContext, renderTransportSocket } from './tls.js'
 
 /**
  * @import { ByteListener } from '../../model/byte-listeners.js'
@@ -19,7 +19,7 @@ import { renderTls, renderTransport } from './tls.js'
 /** @typedef {Endpoint & { redirectedPorts?: number[] }} Listener */
 
 /**
- * The sources of the routes of each listener and of the certificate; absent: they are in the configuration itself.
+ * The config sources from which Envoy gets the routes of each listener, and the certificate; absent: they are in the bootstrap.
  * @typedef {Partial<Record<'inbound' | 'outbound' | 'certificate', unknown>>} Sources
  */
 
@@ -47,13 +47,13 @@ export function renderListeners(model, profile, sources) {
   if (model.carriesBytes) return renderByteListeners(model)
   const renderManager = (/** @type {'inbound' | 'outbound'} */ direction) =>
     renderConnectionManager(model, { direction, profile, source: sources[direction] })
-  const listeners = []
   const { inbound, outbound } = model
-  if (inbound)
-    listeners.push(
-      renderListener('inbound', inbound, renderEntry(model, renderManager('inbound'), sources.certificate)),
-    )
-  if (outbound) listeners.push(renderListener('outbound', outbound, renderExit(renderManager('outbound'))))
+  const listeners = []
+  if (inbound) {
+    const chains = renderInboundChains(model, renderManager('inbound'), sources.certificate)
+    listeners.push(renderListener('inbound', inbound, chains))
+  }
+  if (outbound) listeners.push(renderListener('outbound', outbound, renderOutboundChains(renderManager('outbound'))))
   return listeners
 }
 
@@ -61,49 +61,49 @@ export function renderListeners(model, profile, sources) {
 function renderByteListeners(model) {
   return listByteListeners(model).map(byteListener => {
     const filter = renderTcpProxy(model, byteListener)
-    return renderListener(
-      byteListener.name,
-      byteListener,
-      byteListener.direction === 'inbound' ? renderEntry(model, filter) : renderExit(filter),
-    )
+    const isInbound = byteListener.direction === 'inbound'
+    const chains = isInbound ? renderInboundChains(model, filter) : renderOutboundChains(filter)
+    return renderListener(byteListener.name, byteListener, chains)
   })
 }
 
 /**
+ * Renders a listener, of redirected connections if it has redirected ports.
  * @param {string} name
  * @param {Listener} listener
- * @param {ReturnType<typeof renderEntry | typeof renderExit>} chains
+ * @param {ReturnType<typeof renderInboundChains | typeof renderOutboundChains>} chains
  */
 function renderListener(name, listener, chains) {
-  const common = {
+  const envoyListener = {
     name,
     address: renderSocketAddress(listener),
     per_connection_buffer_limit_bytes: BUFFER_BYTES,
     ...chains,
   }
-  return withOriginalDestination(common, listener.redirectedPorts)
+  return listener.redirectedPorts ? matchOriginalPorts(envoyListener, listener.redirectedPorts) : envoyListener
 }
 
-/** @param {object} filter */
-function renderExit(filter) {
+/** Renders the one filter chain of an outbound listener. @param {object} filter */
+function renderOutboundChains(filter) {
   return { filter_chains: [{ filters: [filter] }] }
 }
 
 /**
- * Renders the filter chains of an inbound listener: for peers with TLS (strict), without (disabled), or for both (permissive).
- * @param {SidecarModel} model
+ * Renders the filter chains of an inbound listener: for peers with TLS (strict), without (disabled), or for both (permissive, with the
+ * listener filter that tells them apart).
+ * @param {SidecarModel} model with an inbound listener
  * @param {object} filter
- * @param {unknown} [source] of its certificate
+ * @param {unknown} [source] config source of the certificate; absent: its files
  */
-function renderEntry(model, filter, source) {
+function renderInboundChains(model, filter, source) {
   const inbound = /** @type {NonNullable<SidecarModel['inbound']>} */ (model.inbound)
   const tlsChain = {
     filters: [filter],
-    transport_socket: renderTransport('Downstream', {
+    transport_socket: renderTransportSocket('Downstream', {
       require_client_certificate: true,
       disable_stateless_session_resumption: true,
       disable_stateful_session_resumption: true,
-      common_tls_context: renderTls(model, inbound.acceptedIdentities, source),
+      common_tls_context: renderTlsContext(model, inbound.acceptedIdentities, source),
     }),
   }
   const plainChain = { filters: [filter] }
@@ -126,10 +126,9 @@ function renderEntry(model, filter, source) {
 /**
  * Adds the listener filter original_dst, and a filter chain match on each redirected port: Envoy closes connections to others.
  * @param {{ filter_chains: { filter_chain_match?: object, filters: object[] }[], listener_filters?: object[] }} envoyListener
- * @param {number[] | undefined} redirectedPorts undefined: nothing is redirected, and the listener is returned unchanged
+ * @param {number[]} redirectedPorts
  */
-function withOriginalDestination(envoyListener, redirectedPorts) {
-  if (!redirectedPorts) return envoyListener
+function matchOriginalPorts(envoyListener, redirectedPorts) {
   const { filter_chains, listener_filters = [] } = envoyListener
   return {
     ...envoyListener,
@@ -140,7 +139,7 @@ function withOriginalDestination(envoyListener, redirectedPorts) {
       ),
       ...listener_filters,
     ],
-    filter_chains: matchPorts(filter_chains, redirectedPorts),
+    filter_chains: copyChainsForPorts(filter_chains, redirectedPorts),
   }
 }
 
@@ -148,7 +147,7 @@ function withOriginalDestination(envoyListener, redirectedPorts) {
  * Renders the HTTP connection manager of a listener: its routes, timeouts, filters and access logs.
  * @param {SidecarModel} model
  * @param {{ direction: 'inbound' | 'outbound', profile: string | null, source?: unknown }} options profile: one of PROFILES;
- *   null: the first; source: the config source from which Envoy gets the routes; absent: they are rendered here
+ *   null: the first; source: config source of the routes; absent: they are in the manager itself
  */
 function renderConnectionManager(model, { direction, profile, source }) {
   const isOsm = profile === OSM
@@ -169,7 +168,7 @@ function renderConnectionManager(model, { direction, profile, source }) {
     local_reply_config: { mappers: [CONNECT_TIMEOUT_IS_504] },
     ...(accessLogs.length > 0 ? { access_log: accessLogs } : {}),
     http_filters: [
-      ...(isOsm ? renderOsmFilters(model) : renderFilters(model.features, model[direction]?.routes ?? [])),
+      ...(isOsm ? renderOsmFilters(model) : renderFeatureFilters(model.features, model[direction]?.routes ?? [])),
       renderExtension('envoy.filters.http.router', 'envoy.extensions.filters.http.router.v3.Router', {
         dynamic_stats: isOsm || 'metrics' in model.features,
         suppress_envoy_headers: true,

@@ -1,7 +1,6 @@
-/** The profile osm-1.1: the configuration that OSM 1.1 gave its Envoy (docs of openservicemesh/osm v1.1, pkg/envoy/lds). */
-
 import { renderExtension } from './shared.js'
 
+/** The profile osm-1.1: the configuration that OSM 1.1 gave its Envoy (docs of openservicemesh/osm v1.1, pkg/envoy/lds). */
 /** @import { DeployedProfile, SidecarModel } from '../../model/types.ts' */
 
 export const OSM = 'osm-1.1'
@@ -19,21 +18,22 @@ export const OSM_DEPLOYED = {
 }
 
 /**
- * Renders OSM's HTTP filters. Its Wasm filter of statistics is not available: a second Lua script that reads the same headers
- * stands for it.
+ * Renders OSM's HTTP filters. Its Wasm filter of statistics is not available: a second Lua script, which reads and removes the same
+ * headers, stands for it.
  * @param {SidecarModel} model
  * @returns HTTP filters of Envoy's v3 API, in the order of the chain
  */
 export function renderOsmFilters({ service }) {
-  const add = ['namespace', 'kind', 'name', 'pod'].map(key => `h:add('osm-stats-${key}', '${service}')`).join(' ')
-  const drop = ['namespace', 'kind', 'name', 'pod'].map(key => `h:get('osm-stats-${key}') h:remove('osm-stats-${key}')`)
+  const headers = ['namespace', 'kind', 'name', 'pod'].map(key => `osm-stats-${key}`)
+  const addHeaders = headers.map(name => `h:add('${name}', '${service}')`).join(' ')
+  const readHeaders = headers.map(name => `h:get('${name}') h:remove('${name}')`).join(' ')
   return [
     renderExtension('envoy.filters.http.rbac', 'envoy.extensions.filters.http.rbac.v3.RBAC', {
       rules: { action: 'ALLOW', policies: { any: { permissions: [{ any: true }], principals: [{ any: true }] } } },
     }),
     // Responses pass the filters from the last to the first.
-    renderLuaFilter(`function envoy_on_response(r) local h = r:headers() ${drop.join(' ')} end`),
-    renderLuaFilter(`function envoy_on_response(r) local h = r:headers() ${add} end`),
+    renderLuaFilter(`function envoy_on_response(r) local h = r:headers() ${readHeaders} end`),
+    renderLuaFilter(`function envoy_on_response(r) local h = r:headers() ${addHeaders} end`),
   ]
 }
 

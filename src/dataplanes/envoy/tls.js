@@ -2,16 +2,18 @@ import { renderExtension } from './shared.js'
 
 /** @import { SidecarModel } from '../../model/types.ts' */
 
+/** The name of the sidecar's certificate as a secret. */
 export const OWN_SECRET = 'own'
+// No certificate has this identity.
 const NOBODY = 'spiffe://sidecar-bench/nobody'
 
 /**
  * Renders the transport socket of connections to upstreams or from downstreams.
  * @param {'Upstream' | 'Downstream'} end
- * @param {object} context
+ * @param {object} context fields of an UpstreamTlsContext or a DownstreamTlsContext
  * @returns a TransportSocket of Envoy's v3 API
  */
-export function renderTransport(end, context) {
+export function renderTransportSocket(end, context) {
   return renderExtension(
     'envoy.transport_sockets.tls',
     `envoy.extensions.transport_sockets.tls.v3.${end}TlsContext`,
@@ -23,10 +25,10 @@ export function renderTransport(end, context) {
  * Renders a TLS context: TLS 1.3 only, and only peers with a certificate of the authority.
  * @param {SidecarModel} model
  * @param {string[] | null} acceptedIdentities null: any; []: none
- * @param {unknown} [source] of its certificate; absent: files that are read once
+ * @param {unknown} [source] config source of the sidecar's certificate; absent: files that are read once
  * @returns a CommonTlsContext of Envoy's v3 API
  */
-export function renderTls({ tls, trust }, acceptedIdentities, source) {
+export function renderTlsContext({ tls, trust }, acceptedIdentities, source) {
   return {
     tls_params: {
       tls_minimum_protocol_version: 'TLSv1_3',

@@ -1,6 +1,11 @@
-// The sidecar model as a configuration of HAProxy, and the files that it names.
 import { listByteListeners } from '../../model/byte-listeners.js'
-import { quoteWord, renderBackend, renderBind, renderEntry, renderMilliseconds } from './connections.js'
+import {
+  quoteConfigWord,
+  renderBackend,
+  renderBind,
+  renderInboundFrontends,
+  renderMilliseconds,
+} from './connections.js'
 import { NO_ROUTE, renderMap, renderRoutes } from './routes.js'
 
 /**
@@ -14,20 +19,35 @@ const MOST_CONNECTIONS = 9000
 
 // A header marks HAProxy's own 503, not an application's, and is removed before the answer leaves.
 const MARK = 'x-sidecar-bench-failed'
-const MARK_FAILED = `res.hdr(${MARK}) -m found`
-const UNMARK_FAILED = `del-header ${MARK}`
-/** Whole responses for an upstream that failed; their status may differ from HAProxy's own, which they replace. @type {{ name: string, content: string, replaces: number }[]} */
+const IS_MARKED = `res.hdr(${MARK}) -m found`
+const REMOVE_MARK = `del-header ${MARK}`
+/** Whole responses for an upstream that failed; their status may differ from HAProxy's own, which they replace. */
 const ERROR_FILES = [
-  createErrorFile(502, '503 Service Unavailable', 'the upstream closed the connection without an answer'),
-  createErrorFile(503, '503 Service Unavailable', 'the upstream cannot be connected', [`${MARK}: 1`]),
-  createErrorFile(504, '504 Gateway Timeout', 'no answer from the upstream in time'),
+  createErrorFile({
+    replaces: 502,
+    status: '503 Service Unavailable',
+    reason: 'the upstream closed the connection without an answer',
+  }),
+  createErrorFile({
+    replaces: 503,
+    status: '503 Service Unavailable',
+    reason: 'the upstream cannot be connected',
+    headers: [`${MARK}: 1`],
+  }),
+  createErrorFile({
+    replaces: 504,
+    status: '504 Gateway Timeout',
+    reason: 'no answer from the upstream in time',
+  }),
 ]
 
 /**
- * Renders haproxy.cfg, and for requests the maps and error files that it names.
+ * Renders haproxy.cfg, and the files that it names.
  * @param {SidecarModel} model
- * @param {string} folder where its files will be
- * @returns {ProcessSpec['files']}
+ * @param {string} folder where the files will be
+ * @returns {ProcessSpec['files']} haproxy.cfg, a map of hosts for each direction, and error responses; for a sidecar that carries
+ *   bytes only haproxy.cfg
+ * @throws {Error} if a cluster with mTLS accepts several identities
  */
 export function renderFiles(model, folder) {
   const { inbound, outbound, admin, carriesBytes } = model
@@ -56,21 +76,21 @@ export function renderFiles(model, folder) {
  */
 function renderHttpSections(model, folder) {
   const { inbound, outbound, clusters } = model
-  const renderDirection = (/** @type {'inbound' | 'outbound'} */ name) => [
-    ...renderTimeoutStatus(model),
+  const renderRequestRules = (/** @type {'inbound' | 'outbound'} */ name) => [
+    ...renderConnectTimeoutStatus(model),
     ...renderRoutes(model[name]?.routes ?? [], `${folder}/${name}.map`),
   ]
-  const entry = inbound && {
+  const inboundOptions = inbound && {
     name: 'inbound',
     port: inbound.port,
-    routing: renderDirection('inbound'),
+    routing: renderRequestRules('inbound'),
     alpn: inbound.protocol === 'http/2' ? 'h2,http/1.1' : 'http/1.1',
     plaintext: ['tcp-request content switch-mode http if HTTP'],
   }
   return [
     renderDefaults(model, folder),
-    ...(entry ? renderEntry(model, entry) : []),
-    ...(outbound ? [['frontend outbound', ...renderBind(outbound), ...renderDirection('outbound')]] : []),
+    ...(inboundOptions ? renderInboundFrontends(model, inboundOptions) : []),
+    ...(outbound ? [['frontend outbound', ...renderBind(outbound), ...renderRequestRules('outbound')]] : []),
     ...clusters.map(cluster => renderCluster(model, cluster)),
     [`backend ${NO_ROUTE}`, 'http-request return status 404 content-type text/plain string "no route matches"'],
   ]
@@ -118,36 +138,37 @@ function renderDefaults({ timeouts, retries, streamsAnswers }, folder) {
     ...(streamsAnswers ? ['option http-no-delay'] : []),
     // The retry goes to the next endpoint.
     'option redispatch 1',
-    ...ERROR_FILES.map(({ name, replaces }) => `errorfile ${replaces} ${quoteWord(`${folder}/${name}`)}`),
+    ...ERROR_FILES.map(({ name, replaces }) => `errorfile ${replaces} ${quoteConfigWord(`${folder}/${name}`)}`),
   ]
 }
 
 /**
- * Renders the change of 503 to 504 for connects that timed out. HAProxy answers 503 to refused ones, too, so the duration tells them
- * apart: each try that times out takes the whole timeout, a refused one at most the pause before the next.
+ * Renders the change of 503 to 504 for connects that timed out, and the removal of the mark. HAProxy answers 503 to refused connects,
+ * too, so the duration tells them apart: a try that times out takes the whole timeout, a refused one at most the pause before the next.
  * @param {SidecarModel} model
+ * @returns lines of a frontend
  */
-function renderTimeoutStatus({ timeouts, retries }) {
+function renderConnectTimeoutStatus({ timeouts, retries }) {
   const timedOutMs = Math.round(timeouts.connectSeconds * (retries + 0.5) * 1000)
   return [
     'http-request set-var(txn.begin) date(0,ms)',
-    `http-after-response set-status 504 if { status 503 } { ${MARK_FAILED} } { date(0,ms),sub(txn.begin) ge ${timedOutMs} }`,
-    `http-after-response ${UNMARK_FAILED} if { status 503 504 }`,
+    `http-after-response set-status 504 if { status 503 } { ${IS_MARKED} } { date(0,ms),sub(txn.begin) ge ${timedOutMs} }`,
+    `http-after-response ${REMOVE_MARK} if { status 503 504 }`,
   ]
 }
 
 /**
- * Renders the sections of a sidecar that carries bytes: defaults, the frontends of each route and a backend for each cluster.
+ * Renders the sections of a sidecar that carries bytes: defaults, the frontends of each route, and a backend for each cluster.
  * @param {SidecarModel} model
  * @returns {Section[]}
  */
 function renderTcpSections(model) {
   const { clusters, retries, timeouts } = model
   const idle = renderMilliseconds(timeouts.idleSeconds)
-  const listeners = listByteListeners(model).flatMap(({ cluster, direction, ...listener }) => {
+  const frontends = listByteListeners(model).flatMap(({ cluster, direction, ...listener }) => {
     const routing = [`default_backend ${cluster.name}`]
     return direction === 'inbound'
-      ? renderEntry(model, { ...listener, routing })
+      ? renderInboundFrontends(model, { ...listener, routing })
       : [[`frontend ${listener.name}`, ...renderBind(listener), ...routing]]
   })
   return [
@@ -158,19 +179,17 @@ function renderTcpSections(model) {
       ...[`timeout client ${idle}`, `timeout server ${idle}`],
       ...[`retries ${retries}`, 'option redispatch 1'],
     ],
-    ...listeners,
+    ...frontends,
     ...clusters.map(cluster => renderBackend(model, cluster, {})),
   ]
 }
 
 /**
  * Creates the file of a response that replaces one of HAProxy's own.
- * @param {number} replaces the status that HAProxy sends by itself
- * @param {string} status
- * @param {string} reason
- * @param {string[]} [headers]
+ * @param {{ replaces: number, status: string, reason: string, headers?: string[] }} response replaces: the status that HAProxy sends by
+ *   itself; status: with its reason phrase; reason: the body; headers: more of them, a line each
  */
-function createErrorFile(replaces, status, reason, headers = []) {
+function createErrorFile({ replaces, status, reason, headers = [] }) {
   const head = [`HTTP/1.1 ${status}`, 'content-type: text/plain', `content-length: ${reason.length}`, ...headers]
   return { name: `${replaces}.http`, content: `${head.join('\r\n')}\r\n\r\n${reason}`, replaces }
 }

@@ -1,4 +1,3 @@
-/** Connections in and out, whether they carry requests or bytes. */
 /** @import { Cluster, SidecarModel } from '../../model/types.ts' */
 
 /** The lines of a section, its head first. @typedef {string[]} Section */
@@ -7,22 +6,22 @@ const INSPECT_SECONDS = 5
 const NOBODY = 'spiffe://sidecar-bench/nobody'
 
 /**
- * Renders the frontends of an inbound listener. HAProxy has no listener of both TLS and plaintext: a permissive one looks at the
- * first bytes, serves plaintext, and hands TLS to a listener in the same process.
- * @param {SidecarModel} model
+ * Renders the frontends of an inbound listener: one, or for a permissive listener two and a backend between them. HAProxy has no listener
+ * of both TLS and plaintext: the first frontend looks at the first bytes, serves plaintext, and hands TLS to one in the same process.
+ * @param {SidecarModel} model with an inbound listener
  * @param {{ name: string, port: number, routing: string[], alpn?: string, plaintext?: string[] }} options routing: lines that
- *   choose the backend; plaintext: lines of a permissive listener for connections without TLS
+ *   choose the backend; alpn: absent: none is offered; plaintext: lines of a permissive listener for connections without TLS
  * @returns {Section[]}
  */
-export function renderEntry(model, { name, port, routing, alpn, plaintext = [] }) {
+export function renderInboundFrontends(model, { name, port, routing, alpn, plaintext = [] }) {
   const inbound = { .../** @type {NonNullable<SidecarModel['inbound']>} */ (model.inbound), port }
   if (inbound.mtls === 'disabled') return [[`frontend ${name}`, ...renderBind(inbound), ...routing]]
   const tls = [
-    `ssl ${renderTls(model)} curves ${model.tls.groups.join(':')} no-tls-tickets`,
+    `ssl ${renderTlsOptions(model)} curves ${model.tls.groups.join(':')} no-tls-tickets`,
     ...(alpn ? [`alpn ${alpn}`] : []),
-  ]
+  ].join(' ')
   const strict = [...renderAcceptedIdentities(inbound.acceptedIdentities), ...routing]
-  if (inbound.mtls === 'strict') return [[`frontend ${name}`, ...renderBind(inbound, tls.join(' ')), ...strict]]
+  if (inbound.mtls === 'strict') return [[`frontend ${name}`, ...renderBind(inbound, tls), ...strict]]
   const passage = `abns@sidecar-bench-${inbound.address}-${port}`
   // Sidecars that see requests have one such listener.
   const backend = name === 'inbound' ? 'tls_passage' : `tls_passage_${name}`
@@ -43,7 +42,7 @@ export function renderEntry(model, { name, port, routing, alpn, plaintext = [] }
       `timeout server ${renderMilliseconds(model.timeouts.idleSeconds)}`,
       `server own ${passage}`,
     ],
-    [`frontend ${name}_tls`, `bind ${passage} ${tls.join(' ')}`, ...strict],
+    [`frontend ${name}_tls`, `bind ${passage} ${tls}`, ...strict],
   ]
 }
 
@@ -53,17 +52,18 @@ export function renderEntry(model, { name, port, routing, alpn, plaintext = [] }
  * @param {Cluster} cluster
  * @param {{ serverOptions?: string[], alpn?: string }} options serverOptions: of each endpoint; alpn: absent: none is offered
  * @returns {Section}
+ * @throws {Error} if the cluster has mTLS and accepts several identities
  */
-export function renderBackend(model, { name, endpoints, balancing, mtls }, { serverOptions: lines = [], alpn }) {
-  const options = [
-    ...lines,
-    ...(mtls
-      ? [
-          [`ssl ${renderTls(model)}`, ...(alpn ? [`alpn ${alpn}`] : []), 'no-ssl-reuse no-tls-tickets'].join(' '),
-          renderServerVerification(name, mtls),
-        ]
-      : []),
-  ].join(' ')
+export function renderBackend(model, { name, endpoints, balancing, mtls }, { serverOptions = [], alpn }) {
+  const tlsOptions = mtls
+    ? [
+        `ssl ${renderTlsOptions(model)}`,
+        ...(alpn ? [`alpn ${alpn}`] : []),
+        'no-ssl-reuse no-tls-tickets',
+        renderServerVerification(name, mtls),
+      ]
+    : []
+  const options = [...serverOptions, ...tlsOptions].join(' ')
   return [
     `backend ${name}`,
     `balance ${balancing === 'least-requests' ? 'leastconn' : 'roundrobin'}`,
@@ -76,14 +76,14 @@ export function renderBackend(model, { name, endpoints, balancing, mtls }, { ser
  * Renders the lines of a listener with a socket for each thread. HAProxy reads the original destination of a redirected
  * connection from the kernel by itself (sock_inet_get_dst in its src/sock_inet.c); ports that are not redirected are rejected.
  * @param {{ address: string, port: number, redirectedPorts?: number[] }} listener
- * @param {string} [tls]
+ * @param {string} [tls] options of TLS; absent: plaintext
  * @returns {string[]} lines of a section
  */
-export function renderBind({ address, port, redirectedPorts }, tls) {
+export function renderBind({ address, port, redirectedPorts }, tls = '') {
   const portCheck = redirectedPorts
     ? [`tcp-request connection reject unless { dst_port ${redirectedPorts.join(' ')} }`]
     : []
-  return [[`bind ${address}:${port} shards by-thread`, ...(tls ? [tls] : [])].join(' '), ...portCheck]
+  return [`bind ${address}:${port} shards by-thread ${tls}`.trimEnd(), ...portCheck]
 }
 
 /**
@@ -91,7 +91,7 @@ export function renderBind({ address, port, redirectedPorts }, tls) {
  * @param {string} word
  * @returns {string}
  */
-export function quoteWord(word) {
+export function quoteConfigWord(word) {
   return word.includes(' ') ? `"${word}"` : word
 }
 
@@ -106,7 +106,8 @@ export function renderMilliseconds(seconds) {
 
 /**
  * Renders the line that rejects identities that are not listed, once a connection and by the common name: HAProxy exposes no URI names.
- * @param {string[] | null} identities null: any of the authority
+ * @param {string[] | null} identities null: any of the authority; []: none
+ * @returns []: no identity is rejected
  */
 function renderAcceptedIdentities(identities) {
   if (identities === null) return []
@@ -118,7 +119,7 @@ function renderAcceptedIdentities(identities) {
  * sent; without one it verifies `verifyhost`, which is the listed identity.
  * @param {string} cluster
  * @param {NonNullable<Cluster['mtls']>} mtls acceptedIdentities: null: any of the authority; []: none
- * @throws {Error} for several identities
+ * @throws {Error} if several identities are accepted
  */
 function renderServerVerification(cluster, { serverName, acceptedIdentities }) {
   if (acceptedIdentities === null) return `sni str(${serverName})`
@@ -129,8 +130,8 @@ function renderServerVerification(cluster, { serverName, acceptedIdentities }) {
   return `verifyhost ${acceptedIdentities[0] ?? NOBODY}`
 }
 
-/** @param {SidecarModel} model */
-function renderTls({ trust, tls }) {
-  const files = `crt ${quoteWord(trust.combinedPath)} ca-file ${quoteWord(trust.caPath)} verify required`
+/** Renders the options of a `bind` or `server` line that both have for mTLS. @param {SidecarModel} model */
+function renderTlsOptions({ trust, tls }) {
+  const files = `crt ${quoteConfigWord(trust.combinedPath)} ca-file ${quoteConfigWord(trust.caPath)} verify required`
   return `${files} ssl-min-ver TLSv1.3 ssl-max-ver TLSv1.3 ciphersuites ${tls.suite}`
 }

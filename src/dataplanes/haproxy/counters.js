@@ -5,7 +5,8 @@ export const METRICS_PATH = '/metrics?scope=global&scope=frontend'
  * Counts how often HAProxy reached its own limits: failed allocations of memory, internal errors of requests, and listeners that
  * reached their limit of connections (HAProxy's Management Guide, 9.1: pool_failed, eint, smax, slim).
  * @param {string} text lines of `name{labels} value`
- * @returns {number} failures, and one for each listener that reached its limit; 0: no limit was reached
+ * @returns {number} failures, and one for each listener that reached its limit; 0: no limit was reached, or the text has none of
+ *   these metrics
  */
 export function parseOverflows(text) {
   /** @type {Record<string, number>} */
@@ -14,12 +15,12 @@ export function parseOverflows(text) {
     const [, name, value] = /^haproxy_(\S{1,200}) (\d{1,15})$/.exec(line) ?? []
     if (name !== undefined) values[name] = Number(value)
   }
-  const failures = Object.keys(values).filter(name =>
-    /^(process_pool_failures|frontend_internal_errors)_total/.test(name),
-  )
-  const full = Object.keys(values).filter(name => {
+  const failures = Object.entries(values)
+    .filter(([name]) => /^(process_pool_failures|frontend_internal_errors)_total/.test(name))
+    .reduce((sum, [, value]) => sum + value, 0)
+  const fullListeners = Object.keys(values).filter(name => {
     const limit = values[name.replace('frontend_max_sessions', 'frontend_limit_sessions')]
     return name.startsWith('frontend_max_sessions') && limit > 0 && values[name] >= limit
   })
-  return failures.reduce((sum, name) => sum + values[name], 0) + full.length
+  return failures + fullListeners.length
 }

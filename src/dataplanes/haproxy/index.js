@@ -1,5 +1,5 @@
 import { findGroupLack } from '../../lib/openssl-conf.js'
-import { atLeast } from '../../lib/version.js'
+import { createVersionBound } from '../../lib/version.js'
 import { isPostQuantum } from '../../model/sidecar-contract.js'
 import { parseOverflows } from './counters.js'
 import { fileControl } from './file-control.js'
@@ -19,7 +19,7 @@ export const haproxy = {
     versionArgv: ['-vv'],
     parseVersion: text => /^HAProxy version (\d+\.\d+\.\d+)/m.exec(text)?.[1] ?? null,
     parseLibrary: text => /^Running on OpenSSL version : ([^\s()]+(?: [\d.]+\w?)?).*\n/m.exec(text)?.[1] ?? null,
-    ...atLeast('2.6'),
+    ...createVersionBound('2.6'),
   },
   hasVariants: false,
   profiles: [],
@@ -38,7 +38,10 @@ export const haproxy = {
   parseOverflows,
 }
 
-/** @type {NonNullable<DataPlane['findLacks']>} */
+/**
+ * Lists the rows of the corpus that HAProxy fails; []: it fails none in HTTP/1.1 or TCP without listed identities.
+ * @type {NonNullable<DataPlane['findLacks']>}
+ */
 function findLacks({ tls, protocol, trafficPolicy }) {
   // Source: HAProxy's http_return_srv_error (src/http_ana.c); with HTTP/2, every request counts as a later one.
   const late = {

@@ -9,6 +9,8 @@ import { METRICS_PATH } from './counters.js'
  * Creates an HAProxy, with a file by which OpenSSL sets the TLS groups.
  * @param {SidecarOptions} options
  * @returns {ProcessSpec}
+ * @throws {BenchError} if the model has a limit that some plane cannot have
+ * @throws {Error} if a cluster with mTLS accepts several identities
  */
 export function createSidecar(options) {
   const { model, folder } = options

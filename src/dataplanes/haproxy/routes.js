@@ -1,7 +1,6 @@
-import { groupByHost, isUnconditional } from '../../model/routes.js'
-import { quoteWord } from './connections.js'
+import { groupRoutesByHost, isUnconditional } from '../../model/routes.js'
+import { quoteConfigWord } from './connections.js'
 
-/** The choice of a backend: a look-up of the host, then rules in order for hosts whose routes have conditions. */
 /** @import { Route } from '../../model/types.ts' */
 
 /** The backend that answers 404. A service has no underscore in its name. */
@@ -10,19 +9,20 @@ export const NO_ROUTE = 'no_route'
 const HOST = 'req.hdr(host),host_only,lower'
 
 /**
- * Renders the choice of a backend by a frontend.
+ * Renders the choice of a backend: a look-up of the host, and then rules in order for a host whose routes have conditions.
  * @param {Route[]} routes
  * @param {string} mapFile the path of the file that renderMap() renders
  * @returns {string[]} lines of a frontend
  */
 export function renderRoutes(routes, mapFile) {
   const hosts = assignBackends(routes)
-  const any = hosts.find(({ host }) => host === null)?.backend ?? NO_ROUTE
-  if (hosts.length === 1 && hosts[0].host === null && hosts[0].rules.length === 0) return [`default_backend ${any}`]
+  const otherHosts = hosts.find(({ host }) => host === null)
+  const defaultBackend = otherHosts?.backend ?? NO_ROUTE
+  if (hosts.length === 1 && otherHosts?.rules.length === 0) return [`default_backend ${defaultBackend}`]
   return [
-    `http-request set-var(txn.to) ${quoteWord(`${HOST},map_str(${mapFile},${any})`)}`,
+    `http-request set-var(txn.to) ${quoteConfigWord(`${HOST},map_str(${mapFile},${defaultBackend})`)}`,
     ...hosts.flatMap(({ backend, rules }) =>
-      rules.flatMap(rule => renderRule(`{ var(txn.to) -m str ${backend} }`, rule)),
+      rules.flatMap(route => renderRouteRules(`{ var(txn.to) -m str ${backend} }`, route)),
     ),
     'use_backend %[var(txn.to)]',
     `default_backend ${NO_ROUTE}`,
@@ -30,7 +30,7 @@ export function renderRoutes(routes, mapFile) {
 }
 
 /**
- * Renders a line for each host: its name, and its backend or the name by which its rules know it.
+ * Renders the map of hosts: the name of each in lower case, and its backend or the name by which its rules know it.
  * @param {Route[]} routes
  * @returns {string} lines of `host backend`; empty: every route is for any host
  */
@@ -43,11 +43,12 @@ export function renderMap(routes) {
 
 /**
  * Assigns a backend and rules to each host, and to all other hosts (null). A host whose first route has no condition and one cluster
- * gets the backend of that cluster; otherwise `backend` is only a name for the host, and its rules choose the backend.
+ * gets the backend of that cluster, and no rules; otherwise `backend` is only a name for the host, and its rules choose the backend.
  * @param {Route[]} routes
+ * @returns each host that has routes, once
  */
 function assignBackends(routes) {
-  const hosts = groupByHost(routes).filter(host => host.routes.length > 0)
+  const hosts = groupRoutesByHost(routes).filter(host => host.routes.length > 0)
   return hosts.map(({ host, routes: rules }, i) => {
     const [first] = rules
     return isUnconditional(first) && first.split.length === 1
@@ -57,12 +58,12 @@ function assignBackends(routes) {
 }
 
 /**
- * Renders the rule of a route.
+ * Renders the rules of a route.
  * @param {string} hostCondition
  * @param {Route} route
  * @returns {string[]} a line for each cluster, which takes its share of what the lines before it leave
  */
-function renderRule(hostCondition, { pathPrefix, headers, split }) {
+function renderRouteRules(hostCondition, { pathPrefix, headers, split }) {
   const conditions = [
     hostCondition,
     ...(pathPrefix === '/' ? [] : [`{ path_beg -- ${quoteText(pathPrefix)} }`]),

@@ -1,4 +1,5 @@
 import { listByteListeners } from '../../model/byte-listeners.js'
+import { listCalledClusters } from '../../model/routes.js'
 import { PORTS, renderSpiffeId } from '../../model/sidecar-contract.js'
 
 /**
@@ -20,21 +21,22 @@ const DEPLOYED_QUEUE = { capacity: 100, failfastTimeout: { seconds: 3 } }
 // Lean: no request of a load is refused because a queue is full.
 const QUEUE_CAPACITY = 10_000
 const ANYWHERE = [{ net: { ip: { ipv4: 0 }, prefixLen: 0 } }]
-const CLOSED = createMessageMetadata('closed')
+const CLOSED = createMetadata('closed')
 
 /**
  * Renders the tables from which the kit's control plane answers a proxy.
  * @param {SidecarModel} model
  * @param {{ isDeployed: boolean }} options isDeployed: with the defaults of Linkerd's own control plane: HTTP/1.1 in
  *   HTTP/2 between proxies, short queues, and no timeout of requests
- * @returns outbound, inbound: policies by original destination or port, that which closes any other connection included;
+ * @returns outbound, inbound: policies by original destination or port, the last of which closes any other connection;
  *   destinations: the endpoints of each called cluster, by its name in discovery
  */
 export function renderTables(model, options) {
+  const calledClusters = listCalledClusters(model.outbound?.routes ?? [], model.clusters)
   return {
     outbound: renderOutbound(model, options),
     destinations: Object.fromEntries(
-      listCalledClusters(model).map(cluster => [
+      calledClusters.map(cluster => [
         renderDestination(cluster.name),
         { add: { addrs: cluster.endpoints.map(endpoint => renderEndpoint(endpoint, cluster, options)) } },
       ]),
@@ -43,34 +45,37 @@ export function renderTables(model, options) {
   }
 }
 
-/** Lists the clusters that its outbound routes name. @param {SidecarModel} model */
-function listCalledClusters({ outbound, clusters }) {
-  const called = new Set((outbound?.routes ?? []).flatMap(({ split }) => split.map(({ cluster }) => cluster)))
-  return clusters.filter(({ name }) => called.has(name))
-}
-
 /**
- * Renders an endpoint. Linkerd accepts one identity of an endpoint: the first of the accepted ones.
+ * Renders an endpoint of a cluster, with the hint by which the proxy speaks HTTP/2 or a tunnel to it.
  * @param {Endpoint} endpoint
  * @param {Cluster} cluster
  * @param {{ isDeployed: boolean }} options
  */
 function renderEndpoint({ address, port }, { mtls, protocol }, { isDeployed }) {
   const isHttp2 = protocol === 'http/2' || (isDeployed && protocol === 'http/1.1')
-  const identity = mtls && ((mtls.acceptedIdentities ?? [renderSpiffeId(mtls.serverName)])[0] ?? renderSpiffeId(NOBODY))
+  const isTunnelled = mtls !== null && protocol === 'tcp'
   return {
     addr: { ip: { ipv4: encodeAddress(address) }, port },
     weight: WEIGHT,
-    ...(mtls && { tlsIdentity: { uriLikeIdentity: { uri: identity }, serverName: { name: mtls.serverName } } }),
+    ...(mtls && { tlsIdentity: renderTlsIdentity(mtls) }),
     ...(isHttp2 && { protocolHint: { h2: {} } }),
     // A server's proxy takes bytes over mTLS only at its own port, behind a header with the destination port.
-    ...(mtls &&
-      protocol === 'tcp' && { protocolHint: { opaque: {}, opaqueTransport: { inboundPort: PORTS.inbound } } }),
+    ...(isTunnelled && { protocolHint: { opaque: {}, opaqueTransport: { inboundPort: PORTS.inbound } } }),
   }
 }
 
 /**
- * Renders policies of outbound connections by their original destination; any other connection is closed.
+ * Renders the identity that an endpoint must have. Linkerd accepts one: the first of the accepted ones, or, if any is accepted, that of
+ * the called service.
+ * @param {NonNullable<Cluster['mtls']>} mtls
+ */
+function renderTlsIdentity({ serverName, acceptedIdentities }) {
+  const [uri = renderSpiffeId(NOBODY)] = acceptedIdentities ?? [renderSpiffeId(serverName)]
+  return { uriLikeIdentity: { uri }, serverName: { name: serverName } }
+}
+
+/**
+ * Renders policies of outbound connections by their original destination; the last closes any other connection.
  * @param {SidecarModel} model
  * @param {{ isDeployed: boolean }} options
  */
@@ -85,22 +90,10 @@ function renderOutbound(model, options) {
     },
   }
   if (outbound === null) return [closed]
-  if (model.carriesBytes) {
-    const listeners = listByteListeners(model).filter(({ direction }) => direction === 'outbound')
-    return [
-      ...listeners.flatMap(({ redirectedPorts, port, cluster }) =>
-        (redirectedPorts ?? [port]).map(port => ({
-          ...(redirectedPorts && { address: cluster.endpoints[0].address }),
-          port,
-          policy: renderBytePolicy(cluster, { ...options, model }),
-        })),
-      ),
-      closed,
-    ]
-  }
+  if (model.carriesBytes) return [...renderByteEntries(model, options), closed]
   const routes = outbound.routes.map((route, i) => renderRoute(route, { ...options, name: `outbound-${i + 1}`, model }))
   const policy = {
-    metadata: createMessageMetadata('outbound'),
+    metadata: createMetadata('outbound'),
     protocol: {
       detect: { timeout: DETECT, opaque: closed.policy.protocol.opaque, http1: { routes }, http2: { routes } },
     },
@@ -109,20 +102,38 @@ function renderOutbound(model, options) {
 }
 
 /**
+ * Renders an entry of the outbound table for each port of each listener of bytes.
+ * @param {SidecarModel} model
+ * @param {{ isDeployed: boolean }} options
+ */
+function renderByteEntries(model, options) {
+  const listeners = listByteListeners(model).filter(({ direction }) => direction === 'outbound')
+  return listeners.flatMap(({ redirectedPorts, port: listenerPort, cluster }) =>
+    (redirectedPorts ?? [listenerPort]).map(port => ({
+      ...(redirectedPorts && { address: cluster.endpoints[0].address }),
+      port,
+      policy: renderBytePolicy(cluster, { ...options, model }),
+    })),
+  )
+}
+
+/**
  * @param {Cluster} cluster
  * @param {{ model: SidecarModel, isDeployed: boolean }} options
  */
 function renderBytePolicy({ name }, options) {
-  const metadata = createMessageMetadata(name)
+  const metadata = createMetadata(name)
   const backends = { firstAvailable: { backends: [{ backend: renderBackend(name, options) }] } }
   return { metadata, protocol: { opaque: { routes: [{ metadata, rules: [{ backends }] }] } } }
 }
 
 /**
+ * Renders an HTTP route: its match, and its clusters by weight.
  * @param {Route} route
  * @param {{ name: string, model: SidecarModel, isDeployed: boolean }} options
  */
 function renderRoute(route, { name, ...options }) {
+  const requestSeconds = Math.ceil(options.model.timeouts.requestSeconds)
   const backends = route.split.map(({ cluster, weight }) => ({
     backend: { backend: renderBackend(cluster, options) },
     weight,
@@ -132,15 +143,13 @@ function renderRoute(route, { name, ...options }) {
       ? { randomAvailable: { backends } }
       : { firstAvailable: { backends: backends.map(({ backend }) => backend) } }
   return {
-    metadata: createMessageMetadata(name),
+    metadata: createMetadata(name),
     ...renderHosts(route),
     rules: [
       {
         matches: [renderMatch(route)],
         backends: distribution,
-        ...(!options.isDeployed && {
-          timeouts: { request: { seconds: Math.ceil(options.model.timeouts.requestSeconds) } },
-        }),
+        ...(!options.isDeployed && { timeouts: { request: { seconds: requestSeconds } } }),
       },
     ],
   }
@@ -153,7 +162,7 @@ function renderRoute(route, { name, ...options }) {
  */
 function renderBackend(cluster, { model: { timeouts }, isDeployed }) {
   return {
-    metadata: createMessageMetadata(cluster),
+    metadata: createMetadata(cluster),
     balancer: { discovery: { dst: { path: renderDestination(cluster) } }, peakEwma: PEAK_EWMA },
     queue: isDeployed
       ? DEPLOYED_QUEUE
@@ -162,7 +171,7 @@ function renderBackend(cluster, { model: { timeouts }, isDeployed }) {
 }
 
 /**
- * Renders policies of inbound connections by their original destination port; any other port is closed.
+ * Renders policies of inbound connections by their original destination port; the last closes any other port.
  * @param {SidecarModel} model
  */
 function renderInbound(model) {
@@ -171,13 +180,12 @@ function renderInbound(model) {
     server: { protocol: { opaque: {} }, authorizations: [], labels: { name: 'closed', kind: 'default' } },
   }
   if (inbound === null) return [closed]
-  const isAuthorised = !carriesBytes && inbound.routes.some(({ allowedIdentities }) => allowedIdentities)
-  const admitted = renderAuthorization('admitted', inbound)
+  const hasRouteAuthorizations = !carriesBytes && inbound.routes.some(({ allowedIdentities }) => allowedIdentities)
   const httpRoutes = inbound.routes.map((route, i) => ({
-    metadata: createMessageMetadata(`inbound-${i + 1}`),
+    metadata: createMetadata(`inbound-${i + 1}`),
     ...renderHosts(route),
-    authorizations: isAuthorised
-      ? renderAuthorization(`inbound-${i + 1}`, {
+    authorizations: hasRouteAuthorizations
+      ? renderAuthorizations(`inbound-${i + 1}`, {
           mtls: inbound.mtls,
           acceptedIdentities: route.allowedIdentities ?? inbound.acceptedIdentities,
         })
@@ -186,8 +194,8 @@ function renderInbound(model) {
   }))
   const server = {
     protocol: carriesBytes ? { opaque: {} } : { detect: { timeout: DETECT, httpRoutes } },
-    // A route also permits whatever its server does: rules of routes need a server that permits no client.
-    authorizations: isAuthorised ? [] : admitted,
+    // A route also permits the clients of its server: for rules of routes the server permits no client.
+    authorizations: hasRouteAuthorizations ? [] : renderAuthorizations('admitted', inbound),
     labels: { name: 'inbound', kind: 'default' },
   }
   // A proxy asks for the policy of its administration port, too.
@@ -202,23 +210,22 @@ function renderInbound(model) {
 export function listInboundPorts({ inbound, carriesBytes, clusters }) {
   if (inbound === null) return []
   if (!carriesBytes) return inbound.redirectedPorts ?? [inbound.port]
-  const called = new Set(inbound.routes.flatMap(({ split }) => split.map(({ cluster }) => cluster)))
-  const endpoints = clusters.filter(({ name }) => called.has(name)).flatMap(({ endpoints }) => endpoints)
-  return [...new Set(endpoints.map(({ port }) => port))]
+  const calledEndpoints = listCalledClusters(inbound.routes, clusters).flatMap(({ endpoints }) => endpoints)
+  return [...new Set(calledEndpoints.map(({ port }) => port))]
 }
 
 /**
- * Renders the authorization of callers.
+ * Renders the one authorization of callers: by identity or by TLS alone if mTLS is strict, else of every peer.
  * @param {string} name
  * @param {Pick<NonNullable<SidecarModel['inbound']>, 'mtls' | 'acceptedIdentities'>} inbound
  */
-function renderAuthorization(name, { mtls, acceptedIdentities }) {
+function renderAuthorizations(name, { mtls, acceptedIdentities }) {
   // `unauthenticated` permits every peer. There is no match for any SPIFFE identity: without a list, TLS alone is required.
   const clients = acceptedIdentities
-    ? { identities: { identities: acceptedIdentities.map(name => ({ name })) } }
+    ? { identities: { identities: acceptedIdentities.map(identity => ({ name: identity })) } }
     : { unauthenticated: {} }
   const authentication = mtls === 'strict' ? { meshTls: clients } : { unauthenticated: {} }
-  return [{ networks: ANYWHERE, authentication, metadata: createMessageMetadata(name) }]
+  return [{ networks: ANYWHERE, authentication, metadata: createMetadata(name) }]
 }
 
 /** @param {Route} route */
@@ -239,7 +246,7 @@ function renderMatch({ pathPrefix, headers }) {
 }
 
 /**
- * Renders the name of a destination, whose port may differ from that of its endpoints.
+ * Renders the name of a cluster in discovery, whose port may differ from that of its endpoints.
  * @param {string} cluster
  */
 function renderDestination(cluster) {
@@ -250,7 +257,7 @@ function renderDestination(cluster) {
  * Creates the metadata that every message of a policy must have: a default resource, with a name and without an owner.
  * @param {string} name
  */
-function createMessageMetadata(name) {
+function createMetadata(name) {
   return { default: name }
 }
 

@@ -4,7 +4,7 @@ import { createCompanions, createSidecar, DEPLOYED } from './launch.js'
 /** @import { DataPlane, DeployedProfile, Lack } from '../../model/types.ts' */
 
 const LEAN = 'lean'
-// Without a maximum it has the minimum of its chart, whatever its limit (linkerd2-proxy/src/rt.rs of v2.360.0).
+// Without a maximum it has the minimum of its chart, whatever its CPU limit (linkerd2-proxy/src/rt.rs of v2.360.0).
 const DEPLOYED_WORKERS = 1
 
 // DEFAULT_{IN,OUT}BOUND_HTTP1_CONNECTION_POOL_IDLE_TIMEOUT (linkerd/app/src/env.rs of v2.360.0).
@@ -71,37 +71,34 @@ export const linkerd = {
   parseOverflows: null,
 }
 
-/** @type {NonNullable<DataPlane['findLacks']>} */
+/**
+ * Lists the rows of the corpus that Linkerd's proxy fails: some in plaintext, too, and more in TLS by the traffic policy.
+ * @type {NonNullable<DataPlane['findLacks']>}
+ */
 function findLacks({ tls, protocol, trafficPolicy }) {
-  const isOpen = trafficPolicy === 'open'
-  const retried = {
-    row: 'parity-answers',
-    of: /^a refused connection, tried once more/,
-    why: 'it tries a refused connection no second time',
-  }
+  const why = 'it tries a refused connection no second time'
+  const retried = { row: 'parity-answers', of: /^a refused connection, tried once more/, why }
   if (protocol === 'tcp')
-    return [
-      retried,
-      { row: 'parity-next-endpoint', why: retried.why },
-      ...(tls === 'plaintext' ? [] : listTunnelLacks()),
-    ]
+    return [retried, { row: 'parity-next-endpoint', why }, ...(tls === 'plaintext' ? [] : listTunnelLacks())]
   return [
     retried,
-    ...(protocol === 'grpc' ? listCallLacks() : listAnswerLacks()),
+    ...(protocol === 'grpc' ? listGrpcLacks() : listHttpLacks()),
     {
       row: 'parity-answers',
       of: /^(a host in capitals|the host DIRECT)/,
       why: 'it compares the hosts of routes as they are written: one in capitals is another',
     },
-    ...(tls === 'plaintext'
-      ? [{ row: 'parity-tls', why: 'as a server it speaks mTLS to every peer that begins it' }]
-      : []),
-    ...(tls === 'plaintext' ? [] : listTlsLacks({ isOpen })),
+    ...(tls === 'plaintext' ? listPlaintextLacks() : listTlsLacks({ isOpen: trafficPolicy === 'open' })),
   ]
 }
 
 /** @returns {Lack[]} */
-function listAnswerLacks() {
+function listPlaintextLacks() {
+  return [{ row: 'parity-tls', why: 'as a server it speaks mTLS to every peer that begins it' }]
+}
+
+/** @returns {Lack[]} */
+function listHttpLacks() {
   return [
     {
       row: 'parity-answers',
@@ -112,7 +109,7 @@ function listAnswerLacks() {
 }
 
 /** @returns {Lack[]} */
-function listCallLacks() {
+function listGrpcLacks() {
   const why = 'it tells failures of calls by other codes of gRPC'
   return [
     { row: 'parity-answers', of: /: (status 500, expected (404|503)|a 503 without a reason)$/, why },
@@ -121,7 +118,8 @@ function listCallLacks() {
 }
 
 /**
- * @param {{ isOpen: boolean }} options
+ * Lists the rows that it fails over mTLS with requests and gRPC calls.
+ * @param {{ isOpen: boolean }} options isOpen: any identity is accepted
  * @returns {Lack[]}
  */
 function listTlsLacks({ isOpen }) {
@@ -162,7 +160,7 @@ function listTlsLacks({ isOpen }) {
   ]
 }
 
-/** @returns {Lack[]} */
+/** Lists the rows that it fails over mTLS with bytes. @returns {Lack[]} */
 function listTunnelLacks() {
   const why =
     'it carries bytes over mTLS to its own kind alone: behind a header, at one port, with a protocol name of its own'

@@ -7,6 +7,7 @@ import { renderConfig } from './config.js'
  * Creates the process of an nginx sidecar, which logs to stderr also before it has read its configuration.
  * @param {SidecarOptions} options
  * @returns {ProcessSpec}
+ * @throws {BenchError} if the model has a limit that some plane cannot have
  */
 export function createSidecar(options) {
   const { model, folder } = options

@@ -1,71 +1,73 @@
-import { escapeText, NO_ROUTE, renderClusterUrl, renderRoutes } from './routes.js'
+import { listCalledClusters } from '../../model/routes.js'
+import { escapePatternText, NO_ROUTE, renderClusterUrl, renderRoutes } from './routes.js'
 
-/** The listeners of a sidecar: accepted peers, and the destinations of requests. */
 /** @import { Cluster, Endpoint, SidecarModel } from '../../model/types.ts' */
 /** @import { Directive } from './directives.js' */
 
-const CLOSED = 'return 444'
+const CLOSE_WITHOUT_ANSWER = 'return 444'
+const ANSWER_NO_ROUTE = 'return 404 "no route matches"'
 // No certificate has this name.
 const NOBODY = 'nobody.invalid'
 
 /**
  * Renders the server of a listener, with the maps that it uses.
- * @param {'inbound' | 'outbound'} name
+ * @param {'inbound' | 'outbound'} name of a listener that the model has
  * @param {{ model: SidecarModel, listens?: string[] }} options listens: `listen` lines, instead of that of its address
  * @returns {Directive[]} of `http`
  */
 export function renderListener(name, { model, listens }) {
   const { inbound, carriesGrpc } = model
   const listener = /** @type {NonNullable<SidecarModel['inbound' | 'outbound']>} */ (model[name])
-  const entry = listener === inbound && inbound.mtls !== 'disabled' ? renderEntry(inbound, model) : null
-  const called = new Set(listener.routes.flatMap(route => route.split.map(({ cluster }) => cluster)))
-  const clusters = model.clusters.filter(cluster => called.has(cluster.name))
+  const peerCheck = listener === inbound && inbound.mtls !== 'disabled' ? renderPeerCheck(inbound, model) : null
+  const clusters = listCalledClusters(listener.routes, model.clusters)
   const { maps, target, isPartial } = renderRoutes(name, { routes: listener.routes, clusters, carriesGrpc })
-  const exit = renderExit(name, { model, clusters, target })
-  const noRoute = 'return 404 "no route matches"'
+  const upstreamTls = renderUpstreamTls(name, { model, clusters, target })
+  const flags = `${peerCheck ? ' ssl' : ''}${carriesGrpc ? ' http2' : ''} reuseport`
   return [
     ...maps,
-    ...(entry?.maps ?? []),
-    ...exit.maps,
+    ...(peerCheck?.maps ?? []),
+    ...upstreamTls.maps,
     [
       'server',
-      ...(listens ?? [`${renderListen(listener)}${entry ? ' ssl' : ''}${carriesGrpc ? ' http2' : ''} reuseport`]),
-      ...(entry?.directives ?? []),
+      ...(listens ?? [`${renderListen(listener)}${flags}`]),
+      ...(peerCheck?.directives ?? []),
       ...['error_page 502 = @failed', 'error_page 504 = @late'],
       ['location @failed', 'return 503 "the upstream cannot be connected, or closed without an answer"'],
       ['location @late', 'return 504 "no answer from the upstream in time"'],
       target === NO_ROUTE
-        ? ['location /', noRoute]
+        ? ['location /', ANSWER_NO_ROUTE]
         : [
             'location /',
-            ...(isPartial ? [[`if (${target} = "")`, noRoute]] : []),
+            ...(isPartial ? [[`if (${target} = "")`, ANSWER_NO_ROUTE]] : []),
             `${carriesGrpc ? 'grpc' : 'proxy'}_pass ${target}`,
-            ...exit.directives,
+            ...upstreamTls.directives,
           ],
     ],
   ]
 }
 
-/** @param {Endpoint} endpoint */
+/** Renders a `listen` line, to which its flags can be added. @param {Endpoint} endpoint */
 export function renderListen({ address, port }) {
   return `listen ${address}:${port}`
 }
 
 /**
- * Renders the check of peers. nginx completes the handshake with a refused peer, and closes the connection without an answer.
+ * Renders the TLS of a listener, and the check of its peers: nginx completes the handshake with a refused peer, and closes the
+ * connection without an answer.
  * @param {NonNullable<SidecarModel['inbound']>} inbound
  * @param {SidecarModel} model
+ * @returns maps: of `http`; []: any identity of the authority is accepted; directives: of the server
  */
-function renderEntry({ acceptedIdentities }, { trust, tls }) {
+function renderPeerCheck({ acceptedIdentities }, { trust, tls }) {
   // `~` heeds case. nginx shows the subject of a certificate, but no URI names; plaintext of a permissive listener has no subject.
-  const accepted = acceptedIdentities?.map(identity => `"~^on:CN=${escapeText(identity)}\\z" ""`)
+  const accepted = acceptedIdentities?.map(identity => `"~^on:CN=${escapePatternText(identity)}\\z" ""`)
   return {
     maps: accepted ? [['map "$https:$ssl_client_s_dn" $is_refused', 'default 1', '":" ""', ...accepted]] : [],
     directives: [
       ...renderServerTls({ trust, tls }),
       // nginx's own statuses: a certificate is wrong (495) or missing (496), or there is no TLS at all (497).
-      ...['error_page 495 496 497 = @refused', ['location @refused', CLOSED]],
-      ...(accepted ? [['if ($is_refused)', CLOSED]] : []),
+      ...['error_page 495 496 497 = @refused', ['location @refused', CLOSE_WITHOUT_ANSWER]],
+      ...(accepted ? [['if ($is_refused)', CLOSE_WITHOUT_ANSWER]] : []),
     ],
   }
 }
@@ -73,12 +75,13 @@ function renderEntry({ acceptedIdentities }, { trust, tls }) {
 /**
  * Renders the mTLS of calls to the clusters of a listener. nginx compares only the DNS name of an upstream: a list of identities has an
  * effect only if it is empty, and then no upstream is accepted.
- * @param {string} name
- * @param {{ model: SidecarModel, clusters: Cluster[], target: string }} options
+ * @param {string} name of the listener
+ * @param {{ model: SidecarModel, clusters: Cluster[], target: string }} options target: of the listener's `proxy_pass` or `grpc_pass`
+ * @returns maps: of `http`; directives: of the location; both []: no cluster has mTLS
  */
-function renderExit(name, { model: { trust, tls, carriesGrpc }, clusters, target }) {
+function renderUpstreamTls(name, { model: { trust, tls, carriesGrpc }, clusters, target }) {
   const secured = clusters.flatMap(({ mtls, ...cluster }) =>
-    mtls ? [{ url: renderClusterUrl({ ...cluster, mtls }, carriesGrpc), dnsName: findCertificateName(mtls) }] : [],
+    mtls ? [{ url: renderClusterUrl({ ...cluster, mtls }, carriesGrpc), dnsName: chooseCertificateName(mtls) }] : [],
   )
   if (secured.length === 0) return { maps: [], directives: [] }
   return {
@@ -87,7 +90,11 @@ function renderExit(name, { model: { trust, tls, carriesGrpc }, clusters, target
   }
 }
 
-/** Renders the mTLS of a listener. @param {Pick<SidecarModel, 'trust' | 'tls'>} model */
+/**
+ * Renders the mTLS of a listener.
+ * @param {Pick<SidecarModel, 'trust' | 'tls'>} model
+ * @returns {string[]} directives without semicolons
+ */
 export function renderServerTls({ trust, tls }) {
   return [
     `ssl_certificate ${trust.certificatePath}`,
@@ -125,9 +132,10 @@ export function renderClientTls({ trust, tls }, { dnsName, module = 'proxy' }) {
 }
 
 /**
- * Finds the DNS name that the certificate of an upstream must have; if nobody is accepted, a name without a certificate.
+ * Chooses the DNS name that the certificate of an upstream must have.
  * @param {NonNullable<Cluster['mtls']>} mtls
+ * @returns {string} if no identity is accepted, a name that no certificate has
  */
-export function findCertificateName({ serverName, acceptedIdentities }) {
+export function chooseCertificateName({ serverName, acceptedIdentities }) {
   return acceptedIdentities?.length === 0 ? NOBODY : serverName
 }

@@ -1,24 +1,24 @@
-import { groupByHost, isUnconditional } from '../../model/routes.js'
+import { groupRoutesByHost, isUnconditional } from '../../model/routes.js'
 
-/** The choice of an upstream: a look-up of the host, then patterns in order for hosts whose routes have conditions. */
 /** @import { Cluster, Route } from '../../model/types.ts' */
 
 // Words with a meaning in a map: as a host they need a backslash.
 const RESERVED = /^(default|hostnames|include|volatile)$/
+/** The target of a listener without routes. */
 export const NO_ROUTE = ''
 
 /**
- * Renders the choice of an upstream by a listener.
+ * Renders the choice of an upstream: a look-up of the host, and then patterns in order for a host whose routes have conditions.
  * @param {string} name of the listener
- * @param {{ routes: Route[], clusters: Cluster[], carriesGrpc?: boolean }} options
- * @returns {{ maps: string[][], target: string, isPartial: boolean }} maps: blocks of `http`; target: of
- *   `proxy_pass`, a URL or a variable; isPartial: it may be empty, as no route may match
+ * @param {{ routes: Route[], clusters: Cluster[], carriesGrpc?: boolean }} options clusters: at least those that the routes lead to
+ * @returns {{ maps: string[][], target: string, isPartial: boolean }} maps: blocks of `http`; target: of `proxy_pass`, a URL or a
+ *   variable, or NO_ROUTE; isPartial: the variable is empty for a request that no route matches
  */
 export function renderRoutes(name, { routes, clusters, carriesGrpc }) {
   const urls = Object.fromEntries(clusters.map(cluster => [cluster.name, renderClusterUrl(cluster, carriesGrpc)]))
-  const hosts = groupByHost(routes).map((host, i) => ({
-    host: host.host,
-    ...renderHost(`${name}_${i}`, { routes: host.routes, urls }),
+  const hosts = groupRoutesByHost(routes).map((group, i) => ({
+    host: group.host,
+    ...renderHost(`${name}_${i}`, { routes: group.routes, urls }),
   }))
   const maps = hosts.flatMap(host => host.maps)
   const isPartial = hosts.some(host => host.isPartial)
@@ -41,34 +41,36 @@ export function renderClusterUrl({ name, mtls }, carriesGrpc = false) {
  * Renders the routes of a host up to the first without conditions, since that one takes all other requests.
  * @param {string} name of its variables
  * @param {{ routes: Route[], urls: Record<string, string> }} options routes: those of one host, in order; urls: by cluster
+ * @returns maps: blocks of `http`; target: a URL or a variable; NO_ROUTE: the host has no routes; isPartial: none of its routes is
+ *   without conditions
  */
 function renderHost(name, { routes, urls }) {
-  const last = routes.findIndex(isUnconditional)
-  const reached = last < 0 ? routes : routes.slice(0, last + 1)
-  const isPartial = last < 0
+  const firstUnconditional = routes.findIndex(isUnconditional)
+  const isPartial = firstUnconditional < 0
+  const reached = isPartial ? routes : routes.slice(0, firstUnconditional + 1)
   const splits = reached.map((route, i) => renderSplit(`${name}_split_${i}`, { route, urls }))
   const maps = splits.flatMap(split => split.maps)
   if (reached.length === 0) return { maps, target: NO_ROUTE, isPartial }
-  if (last === 0) return { maps, target: splits[0].target, isPartial }
+  if (firstUnconditional === 0) return { maps, target: splits[0].target, isPartial }
   const headers = [...new Set(reached.flatMap(route => Object.keys(route.headers)))]
   const key = [...headers.map(header => `$http_${header.replaceAll('-', '_')}`), '$request_uri'].join(SEPARATOR)
   const lines = reached.map((route, i) => `"~${renderPattern(route, headers)}" ${quoteText(splits[i].target)}`)
   return { maps: [...maps, [`map "${key}" $${name}`, ...lines]], target: `$${name}`, isPartial }
 }
 
-// nginx reads this in quotation marks as a line break, which no header and no path can hold.
+// In quotation marks nginx reads this as a line break, which no header and no path can hold.
 const SEPARATOR = '\\n'
 
 /**
- * Renders the pattern of a route: the headers of the key in order, then the prefix of the path.
+ * Renders the pattern by which a route matches the key of its host: the headers in order, then the prefix of the path.
  * @param {Route} route
  * @param {string[]} headers that the key of the map begins with
  */
 function renderPattern(route, headers) {
   const values = headers.map(header =>
-    header in route.headers ? escapeText(route.headers[header]) : `[^${SEPARATOR}]*`,
+    header in route.headers ? escapePatternText(route.headers[header]) : `[^${SEPARATOR}]*`,
   )
-  return `^${[...values, escapeText(route.pathPrefix)].join(SEPARATOR)}`
+  return `^${[...values, escapePatternText(route.pathPrefix)].join(SEPARATOR)}`
 }
 
 /**
@@ -78,9 +80,9 @@ function renderPattern(route, headers) {
  */
 function renderSplit(name, { route: { split }, urls }) {
   if (split.length === 1) return { maps: [], target: urls[split[0].cluster] }
-  const sum = split.reduce((total, { weight }) => total + weight, 0)
+  const totalWeight = split.reduce((sum, { weight }) => sum + weight, 0)
   const lines = split.map(({ cluster, weight }, i) => {
-    const share = i === split.length - 1 ? '*' : `${((100 * weight) / sum).toFixed(2)}%`
+    const share = i === split.length - 1 ? '*' : `${((100 * weight) / totalWeight).toFixed(2)}%`
     return `${share} ${quoteText(urls[cluster])}`
   })
   return { maps: [[`split_clients $request_id $${name}`, ...lines]], target: `$${name}` }
@@ -97,7 +99,7 @@ function renderHostKey(host) {
  * @param {string} text
  * @returns {string} letters, digits, `_`, `/` and `-` stay as they are
  */
-export function escapeText(text) {
+export function escapePatternText(text) {
   const escapeBytes = (/** @type {string} */ character) =>
     Array.from(new TextEncoder().encode(character), byte => `\\x${byte.toString(16).padStart(2, '0')}`).join('')
   return text.replace(/[^\w/-]/gu, escapeBytes)

@@ -4,7 +4,7 @@
  */
 
 /**
- * Renders a cluster's endpoints, for requests or bytes.
+ * Renders the upstream of a cluster, which http and stream blocks have alike.
  * @param {Pick<Cluster, 'name' | 'endpoints' | 'balancing'>} cluster
  * @param {number} retries
  * @returns {Block}

@@ -1,4 +1,4 @@
-/** No sidecars at all: the same applications and links, called directly. */
+/** The baseline without sidecars: the same applications call each other directly. */
 /** @import { DataPlane } from '../../model/types.ts' @type {DataPlane} */
 export const none = {
   name: 'none',

@@ -1,5 +1,6 @@
 import { FEATURE_NAMES, listFeatures } from '../../model/features.js'
 import { isPostQuantum } from '../../model/sidecar-contract.js'
+import { isVersionOne } from './argv.js'
 import { FSM, FSM_DEPLOYED, findUnsupportedFsm } from './fsm/index.js'
 import { createSidecar } from './launch.js'
 import { repository } from './repository.js'
@@ -53,38 +54,48 @@ export const pipy = {
   parseOverflows: null,
 }
 
-/** @type {DataPlane['countWorkers']} */
+/**
+ * Counts the workers of a deployed profile: one for FSM, and for the container one for each whole core of its CPU limit, or else of the
+ * machine; null: the profile is lean.
+ * @type {DataPlane['countWorkers']}
+ */
 function countWorkers({ profile, cpus, cpuLimitCores }) {
   if (profile === FSM) return 1
   return profile === CONTAINER ? Math.max(1, Math.floor(cpuLimitCores ?? cpus)) : null
 }
 
-/** @type {NonNullable<DataPlane['findIdleSeconds']>} */
+/**
+ * Computes how long a Pipy keeps an idle connection; with the kit's scripts as pipy-scripts/upstream.js has it.
+ * @type {NonNullable<DataPlane['findIdleSeconds']>}
+ */
 function findIdleSeconds({ profile, timeouts: { requestSeconds, idleSeconds } }) {
-  // FSM's scripts name no time for muxHTTP, whose own is 60 s (`max_idle`, src/filters/mux.hpp); the kit's are in upstream.js.
+  // FSM's scripts name no time for muxHTTP, whose own is 60 s (`max_idle`, src/filters/mux.hpp).
   if (profile === FSM) return MUX_IDLE_SECONDS
   return Math.min(idleSeconds, Math.max(requestSeconds / 2, requestSeconds - 3))
 }
 
-/** @type {DataPlane['findUnsupported']} */
+/**
+ * Finds why this version of Pipy cannot have the conditions, with the profile's scripts; null: it can.
+ * @type {DataPlane['findUnsupported']}
+ * @throws {BenchError} if the conditions name a feature that the kit does not know
+ */
 function findUnsupported({ conditions, entrance, profile, sidecarWorkers = 1, version, cpus }) {
   const { protocol, workers, features, tls } = conditions
-  if (isPostQuantum(tls) && version.startsWith('1.'))
+  if (isPostQuantum(tls) && isVersionOne(version))
     return `post-quantum groups came with OpenSSL 3.5, and Pipy ${version} is linked with an older one (PIPY=/path/to/pipy names a 2.0)`
   if (protocol === 'grpc')
     return 'gRPC: Pipy crashes where a client has cancelled a call: 1.5 within seconds, 2.0 when the upstream is given up'
-  if (protocol === 'http/2' && version.startsWith('1.')) {
+  if (protocol === 'http/2' && isVersionOne(version))
     return `HTTP/2 between sidecars needs Pipy 2.0: ${version} crashes when a client resets a request under way (PIPY=/path/to/pipy names another)`
-  }
   if (workers !== null && workers > cpus) return `Pipy refuses ${workers} threads on ${cpus} CPUs`
-  if (listFeatures(features).includes('metrics') && !version.startsWith('1.') && sidecarWorkers > 1)
+  if (listFeatures(features).includes('metrics') && !isVersionOne(version) && sidecarWorkers > 1)
     return `a worker of Pipy ${version} sees its own metrics only: give one (--workers 1, or a cap of 1 at most)`
   return profile === FSM ? findUnsupportedFsm({ conditions, entrance, version }) : null
 }
 
-/** @type {NonNullable<DataPlane['findLacks']>} */
+/** Lists the rows of the corpus that Pipy fails; []: with requests in plaintext it fails none. @type {NonNullable<DataPlane['findLacks']>} */
 function findLacks({ tls, protocol }) {
-  const bytes = {
+  const sameEndpoint = {
     row: 'parity-next-endpoint',
     why: 'of bytes, it tries a refused connection again at the same endpoint',
   }
@@ -92,5 +103,5 @@ function findLacks({ tls, protocol }) {
     row: 'parity-handshakes',
     why: 'it closes the connection of a refused peer in the handshake, without an alert',
   }
-  return [...(protocol === 'tcp' ? [bytes] : []), ...(tls === 'plaintext' ? [] : [silent])]
+  return [...(protocol === 'tcp' ? [sameEndpoint] : []), ...(tls === 'plaintext' ? [] : [silent])]
 }

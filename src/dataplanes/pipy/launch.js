@@ -12,8 +12,9 @@ const START_ERROR = '[ERR] [pjs]'
 
 /**
  * Creates a Pipy with the kit's scripts, with those of FSM (profile), or with a user's (pipeline).
- * @param {SidecarOptions} options
+ * @param {SidecarOptions} options scriptFiles: with main.js, for the profile of FSM
  * @returns {ProcessSpec}
+ * @throws {BenchError} if the model has a limit that some plane cannot have
  */
 export function createSidecar(options) {
   return { ...createProfileSidecar(options), startErrorText: START_ERROR }
@@ -48,7 +49,7 @@ function createLeanSidecar(options) {
 }
 
 /**
- * Creates a Pipy with a user's scripts; without arguments it runs main.js.
+ * Creates a Pipy with a user's scripts. Its `pipeline.yaml` names the script and its arguments; if it names none, main.js is run.
  * @param {SidecarOptions & { pipeline: NonNullable<SidecarOptions['pipeline']> }} options
  */
 function createScriptSidecar(options) {

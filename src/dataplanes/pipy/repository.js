@@ -1,5 +1,5 @@
 import { createControlProcess } from '../../model/processes.js'
-import { isVersionOne, listLogOptions } from './argv.js'
+import { isVersionOne, listLogFlags } from './argv.js'
 import { isUsingTls, renderConfig } from './config.js'
 import { createSidecar } from './launch.js'
 
@@ -8,9 +8,10 @@ import { createSidecar } from './launch.js'
  * sidecar's configuration. 1.5 learns of a commit at once, over the connection on which a sidecar reports its status,
  * and keeps its process; 2.0 polls every 5 s, and starts another process a second after it has ended the old one
  * (measured with 1.5.18 and 2.0.2).
- * @import { Control, ControlOptions, ReloadAction, SidecarModel, SidecarOptions } from '../../model/types.ts'
+ * @import { Control, ControlOptions, ReloadAction, SidecarOptions } from '../../model/types.ts'
  */
 
+// The codebase that holds the scripts.
 const BASE = 'base'
 const CONFIGURATION = 'sidecar.json'
 // Version 1 of a codebase has no configuration; configuration 0 is committed as this version.
@@ -44,15 +45,19 @@ export const repository = {
   },
 
   setUp: options => [
-    createRequest(options, 'POST', `repo/${BASE}`, '{"version":"1"}'),
-    ...Object.entries(options.scriptFiles).map(([name, text]) =>
-      createRequest(options, 'POST', `repo-files/${BASE}/${name}`, text),
+    createRequest(options, { method: 'POST', path: `repo/${BASE}`, body: '{"version":"1"}' }),
+    ...Object.entries(options.scriptFiles).map(([name, body]) =>
+      createRequest(options, { method: 'POST', path: `repo-files/${BASE}/${name}`, body }),
     ),
-    createRequest(options, 'PATCH', `repo/${BASE}`, '{"version":"2","main":"/main.js"}'),
+    createRequest(options, { method: 'PATCH', path: `repo/${BASE}`, body: '{"version":"2","main":"/main.js"}' }),
   ],
 
   enrol: options => [
-    createRequest(options, 'POST', `repo/${options.model.service}`, `{"version":"1","base":"/${BASE}"}`),
+    createRequest(options, {
+      method: 'POST',
+      path: `repo/${options.model.service}`,
+      body: `{"version":"1","base":"/${BASE}"}`,
+    }),
     createConfigurationRequest(options),
     createCommitRequest(options, 0),
   ],
@@ -61,14 +66,14 @@ export const repository = {
     const { control, folder, model, tool } = options
     const { env, files, ...spec } = createSidecar(options)
     // 1.5 learns of commits over its status connection: without it (--no-status), only by its poll of 5 s, or never.
-    const repositoryOptions = isVersionOne(tool.version)
+    const repositoryFlags = isVersionOne(tool.version)
       ? ['--no-graph', '--no-metrics']
       : [`--codebase-dir=${folder}/codebase`]
     return {
       ...spec,
       argv: [
-        ...['--log-level=error', `--threads=${model.workers}`, '--reuse-port', ...repositoryOptions],
-        ...listLogOptions(model.features),
+        ...['--log-level=error', `--threads=${model.workers}`, '--reuse-port', ...repositoryFlags],
+        ...listLogFlags(model.features),
         `http://${control.address}:${control.port}/repo/${model.service}/`,
       ],
       // The repository has the configuration: only the file with the key-exchange groups is left, which nothing reads without TLS.
@@ -82,10 +87,16 @@ export const repository = {
   commit: (options, version) => [createCommitRequest(options, version)],
 }
 
-/** @param {SidecarOptions & ControlOptions} options */
+/**
+ * Creates the request that uploads a sidecar's configuration to its codebase.
+ * @param {SidecarOptions & ControlOptions} options
+ */
 function createConfigurationRequest(options) {
-  const content = JSON.stringify(renderConfig(options.model))
-  return createRequest(options, 'POST', `repo-files/${options.model.service}/${CONFIGURATION}`, content)
+  return createRequest(options, {
+    method: 'POST',
+    path: `repo-files/${options.model.service}/${CONFIGURATION}`,
+    body: JSON.stringify(renderConfig(options.model)),
+  })
 }
 
 /**
@@ -94,17 +105,19 @@ function createConfigurationRequest(options) {
  * @param {number} version of the configuration, from 0
  */
 function createCommitRequest(options, version) {
-  return createRequest(options, 'PATCH', `repo/${options.model.service}`, `{"version":"${version + FIRST_VERSION}"}`)
+  return createRequest(options, {
+    method: 'PATCH',
+    path: `repo/${options.model.service}`,
+    body: `{"version":"${version + FIRST_VERSION}"}`,
+  })
 }
 
 /**
  * Creates a request to the API of a Pipy repository.
  * @param {ControlOptions} options
- * @param {string} method
- * @param {string} path below /api/v1/
- * @param {string} body
+ * @param {{ method: string, path: string, body: string }} request path: below /api/v1/
  * @returns {ReloadAction}
  */
-function createRequest({ control }, method, path, body) {
+function createRequest({ control }, { method, path, body }) {
   return { kind: 'request', endpoint: control, method, path: `/api/v1/${path}`, body }
 }

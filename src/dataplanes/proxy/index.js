@@ -5,7 +5,7 @@ import { createPipelineSidecar } from '../../model/pipeline-process.js'
  * @import { DataPlane } from '../../model/types.ts'
  */
 
-/** Any program that a `pipeline.yaml` starts, with a configuration of the user's own. @type {DataPlane} */
+/** Runs any program that a `pipeline.yaml` starts, with the user's own configuration. @type {DataPlane} */
 export const proxy = {
   name: 'proxy',
   tool: {

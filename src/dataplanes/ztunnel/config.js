@@ -1,5 +1,5 @@
 import { Document, Scalar } from 'yaml'
-import { uniqueBy } from '../../lib/group-by.js'
+import { groupBy, uniqueBy } from '../../lib/group-by.js'
 import { listByteListeners } from '../../model/byte-listeners.js'
 import { parseSpiffeId, renderSpiffeId } from '../../model/sidecar-contract.js'
 
@@ -12,14 +12,15 @@ import { parseSpiffeId, renderSpiffeId } from '../../model/sidecar-contract.js'
 export const NAMESPACE = 'bench'
 // No workload has this identity: it stands for that of a workload that accepts no identity.
 const NOBODY = 'nobody'
-const ANYBODY_IN_IT = { scope: 'Namespace', namespace: NAMESPACE, dryRun: false }
+const WHOLE_NAMESPACE = { scope: 'Namespace', namespace: NAMESPACE, dryRun: false }
 // A target port of 0 leaves the port to each workload: one that names none is no endpoint of the service.
 const NAMED_BY_WORKLOAD = 0
 
 /**
  * Renders the configuration of a proxy of one workload.
- * @param {SidecarModel} model
+ * @param {SidecarModel} model that carries bytes
  * @returns {string} YAML
+ * @throws {TypeError} if an identity of the model is no SPIFFE ID in the form of Kubernetes
  */
 export function renderConfig(model) {
   const { services, workloads } = renderCalledServices(model)
@@ -29,15 +30,16 @@ export function renderConfig(model) {
 
 /**
  * Renders one configuration for the proxy of all pods of a node.
- * @param {SidecarModel[]} models
+ * @param {SidecarModel[]} models of each pod; they carry bytes
  * @returns {string} YAML
+ * @throws {TypeError} if an identity of a model is no SPIFFE ID in the form of Kubernetes
  */
 export function renderNodeConfig(models) {
   const called = models.map(renderCalledServices)
   const calledWorkloads = called.flatMap(({ workloads }) => workloads)
   const pods = models.map(model => renderPod(model, calledWorkloads))
-  const addresses = new Set(pods.flatMap(({ workload }) => workload.workloadIps))
-  const workloadsElsewhere = calledWorkloads.filter(({ workloadIps }) => !addresses.has(workloadIps[0]))
+  const podAddresses = new Set(pods.flatMap(({ workload }) => workload.workloadIps))
+  const workloadsElsewhere = calledWorkloads.filter(({ workloadIps }) => !podAddresses.has(workloadIps[0]))
   const services = called.flatMap(({ services }) => services)
   return renderDocument({
     workloads: [...pods.map(({ workload }) => workload), ...uniqueBy(workloadsElsewhere, ({ uid }) => uid)],
@@ -52,13 +54,17 @@ export function renderNodeConfig(models) {
  * @param {ReturnType<typeof renderWorkload>[]} calledWorkloads those that any pod calls
  */
 function renderPod(model, calledWorkloads) {
-  const policies = renderPolicies(model).map(policy => ({ ...policy, name: `${policy.name}-${model.service}` }))
+  const policies = renderPolicies(model).map(policy => ({
+    ...policy,
+    name: `${policy.name}-${model.service}`,
+    scope: 'WorkloadSelector',
+  }))
   const workload = renderLocalWorkload(model)
   const services = calledWorkloads
     .filter(({ workloadIps }) => workload.workloadIps.includes(workloadIps[0]))
     .map(({ services }) => services)
   return {
-    policies: policies.map(policy => ({ ...policy, scope: 'WorkloadSelector' })),
+    policies,
     workload: {
       ...workload,
       services: Object.assign({}, ...services),
@@ -87,41 +93,59 @@ function renderLocalWorkload({ service, identity, inbound }) {
 }
 
 /**
- * Renders the services that this one calls, and their workloads. The destination of a redirected connection is the address of the
- * first endpoint; that of a load that calls the sidecar itself is the address of the sidecar, with a port for each service.
+ * Renders the services that this one calls, and their workloads, each of which names its port for each port of its services.
  * @param {SidecarModel} model
  */
 function renderCalledServices(model) {
+  const targets = listTargets(model)
   /** @type {Map<string, ReturnType<typeof renderWorkload>>} */
   const workloads = new Map()
+  for (const { name, ports, cluster } of targets) {
+    for (const endpoint of cluster.endpoints) {
+      const newWorkload = renderWorkload(cluster, endpoint)
+      const workload = workloads.get(newWorkload.uid) ?? newWorkload
+      workloads.set(workload.uid, workload)
+      const service = `${NAMESPACE}/${name}`
+      workload.services[service] ??= new Map()
+      for (const port of ports) workload.services[service].set(port, endpoint.port)
+    }
+  }
+  const targetsByName = [...groupBy(targets, ({ name }) => name)]
+  return {
+    services: targetsByName.map(([name, targetsOfName]) => renderService(name, targetsOfName)),
+    workloads: [...workloads.values()],
+  }
+}
+
+/**
+ * Lists the destinations of outbound connections. The destination of a redirected connection is the address of the first endpoint; that of
+ * a load that calls the sidecar itself is the address of the sidecar, with a port for each cluster.
+ * @param {SidecarModel} model
+ * @returns name: of the service; vip: its address; ports: of the service
+ */
+function listTargets(model) {
   const outbound = listByteListeners(model).filter(({ direction }) => direction === 'outbound')
-  const targets = outbound.map(({ address, port, redirectedPorts, cluster }) => ({
+  return outbound.map(({ address, port, redirectedPorts, cluster }) => ({
     name: redirectedPorts ? cluster.name : 'outbound',
     vip: redirectedPorts ? cluster.endpoints[0].address : address,
     ports: redirectedPorts ?? [port],
     cluster,
   }))
-  for (const { name, ports, cluster } of targets)
-    for (const endpoint of cluster.endpoints) {
-      const workload = renderWorkload(cluster, endpoint)
-      const shared = workloads.get(workload.uid) ?? workload
-      const key = `${NAMESPACE}/${name}`
-      shared.services[key] ??= new Map()
-      for (const port of ports) shared.services[key].set(port, endpoint.port)
-      workloads.set(workload.uid, shared)
-    }
-  const services = [...new Set(targets.map(({ name }) => name))].map(name => {
-    const copies = targets.filter(other => other.name === name)
-    return {
-      name,
-      namespace: NAMESPACE,
-      hostname: name,
-      vips: [`/${copies[0].vip}`],
-      ports: new Map(copies.flatMap(({ ports }) => ports.map(port => [port, NAMED_BY_WORKLOAD]))),
-      subjectAltNames: [...new Set(copies.flatMap(({ cluster }) => cluster.mtls?.acceptedIdentities?.slice(1) ?? []))],
-    }
-  })
-  return { services, workloads: [...workloads.values()] }
+}
+
+/**
+ * @param {string} name
+ * @param {ReturnType<typeof listTargets>} targets that have this name
+ */
+function renderService(name, targets) {
+  return {
+    name,
+    namespace: NAMESPACE,
+    hostname: name,
+    vips: [`/${targets[0].vip}`],
+    ports: new Map(targets.flatMap(({ ports }) => ports.map(port => [port, NAMED_BY_WORKLOAD]))),
+    subjectAltNames: [...new Set(targets.flatMap(({ cluster }) => cluster.mtls?.acceptedIdentities?.slice(1) ?? []))],
+  }
 }
 
 /**
@@ -134,16 +158,18 @@ function renderCalledServices(model) {
  * @property {string[]} workloadIps
  * @property {Record<string, Map<number, number>>} services by service, its own port for each port of the service
  */
+
 /**
- * Renders an endpoint of a cluster as a workload, without services, which the caller adds. If no identity is accepted, its identity is
- * one that no workload has.
+ * Renders an endpoint of a cluster as a workload, without services, which the caller adds. Its identity is the first of the accepted
+ * ones; if any is accepted that of the called service, and if none is accepted one that no workload has.
  * @param {Cluster} cluster
  * @param {Endpoint} endpoint
  * @returns {ReturnType<typeof parseSpiffeId> & WorkloadAddress}
  */
 function renderWorkload({ name, mtls }, { address }) {
-  const identity = mtls ? (mtls.acceptedIdentities ?? [renderSpiffeId(mtls.serverName)])[0] : renderSpiffeId(name)
-  const identityFields = parseSpiffeId(identity ?? renderSpiffeId(NOBODY))
+  const accepted = mtls?.acceptedIdentities ?? [renderSpiffeId(mtls?.serverName ?? name)]
+  const [identity = renderSpiffeId(NOBODY)] = accepted
+  const identityFields = parseSpiffeId(identity)
   return {
     ...identityFields,
     uid: `${address}/${identityFields.serviceAccount}`,
@@ -157,41 +183,47 @@ function renderWorkload({ name, mtls }, { address }) {
 }
 
 /**
- * Renders policies: one that denies plaintext if mTLS is strict, one that allows listed identities; [] if neither applies.
+ * Renders policies: one that denies plaintext if mTLS is strict, and one that allows only the listed identities if there is a list.
  * @param {SidecarModel} model
+ * @returns []: the model has no inbound listener, or its mTLS is disabled, or permissive without a list
  */
 function renderPolicies({ inbound }) {
   if (inbound === null || inbound.mtls === 'disabled') return []
   const { mtls, acceptedIdentities } = inbound
-  const renderAnonymousRule = () => [[{ notPrincipals: [createTaggedNode('!Presence', [])] }]]
-  const renderPrincipal = (/** @type {string} */ identity) =>
-    createTaggedNode('!Exact', identity.replace('spiffe://', ''))
   const isPermissive = mtls === 'permissive'
   return [
-    ...(isPermissive ? [] : [{ name: 'strict', ...ANYBODY_IN_IT, action: 'Deny', rules: [renderAnonymousRule()] }]),
-    ...(acceptedIdentities
-      ? [
-          {
-            name: 'listed',
-            ...ANYBODY_IN_IT,
-            action: 'Allow',
-            rules: [
-              ...(acceptedIdentities.length > 0 ? [[[{ principals: acceptedIdentities.map(renderPrincipal) }]]] : []),
-              ...(isPermissive ? [renderAnonymousRule()] : []),
-            ],
-          },
-        ]
-      : []),
+    ...(isPermissive ? [] : [{ name: 'strict', ...WHOLE_NAMESPACE, action: 'Deny', rules: [renderAnonymousRule()] }]),
+    ...(acceptedIdentities ? [renderAllowPolicy(acceptedIdentities, { isPermissive })] : []),
   ]
+}
+
+/** Renders a rule that matches peers without an identity. */
+function renderAnonymousRule() {
+  return [[{ notPrincipals: [createTaggedNode('!Presence', [])] }]]
+}
+
+/**
+ * Renders the policy that allows the listed identities.
+ * @param {string[]} identities []: no identity is allowed
+ * @param {{ isPermissive: boolean }} options isPermissive: peers without an identity are allowed, too
+ */
+function renderAllowPolicy(identities, { isPermissive }) {
+  const principals = identities.map(identity => createTaggedNode('!Exact', identity.replace('spiffe://', '')))
+  return {
+    name: 'listed',
+    ...WHOLE_NAMESPACE,
+    action: 'Allow',
+    rules: [...(principals.length > 0 ? [[[{ principals }]]] : []), ...(isPermissive ? [renderAnonymousRule()] : [])],
+  }
 }
 
 /**
  * Creates a YAML node with the tag from which ztunnel reads the kind of a match.
- * @param {string} name
+ * @param {string} tag
  * @param {unknown} value
  */
-function createTaggedNode(name, value) {
+function createTaggedNode(tag, value) {
   const node = Array.isArray(value) ? new Document(value).contents : new Scalar(value)
-  if (node) node.tag = name
+  if (node) node.tag = tag
   return node
 }

@@ -1,4 +1,4 @@
-import { atLeast } from '../../lib/version.js'
+import { createVersionBound } from '../../lib/version.js'
 import { isPostQuantum } from '../../model/sidecar-contract.js'
 import { createCompanions, createNodeProxy, createSidecar, HBONE_PORT, ISTIO, NODE } from './launch.js'
 
@@ -26,7 +26,7 @@ const PYTHON = {
   versionArgv: ['--version'],
   parseVersion: text => /^Python (\d+\.\d+\.\d+)/m.exec(text)?.[1] ?? null,
   // The first version with socket.send_fds.
-  ...atLeast('3.9'),
+  ...createVersionBound('3.9'),
 }
 
 /** @type {Record<string, DeployedProfile>} */
@@ -54,12 +54,15 @@ const DEPLOYED = {
   },
 }
 
-/** @type {NonNullable<DataPlane['findLacks']>} */
+/**
+ * Lists the rows of the corpus that ztunnel fails: some in plaintext, too, and more in TLS by the traffic policy.
+ * @type {NonNullable<DataPlane['findLacks']>}
+ */
 function findLacks({ tls, trafficPolicy }) {
-  const refused = 'it tries a refused connection no second time'
+  const why = 'it tries a refused connection no second time'
   const always = [
-    { row: 'parity-answers', of: /^a refused connection, tried once more/, why: refused },
-    { row: 'parity-next-endpoint', why: refused },
+    { row: 'parity-answers', of: /^a refused connection, tried once more/, why },
+    { row: 'parity-next-endpoint', why },
   ]
   if (tls === 'plaintext') return always
   const unlisted = {

@@ -18,13 +18,15 @@ const TOKEN = 'of-this-proxy'
 // A relative path, in the folder in which it runs: the path of a Unix socket has at most 107 bytes.
 const SOCKET = 'pods.sock'
 // The agent opens this port once the proxy has taken every pod.
-const HANDED = { address: '127.0.0.1', port: 15030 }
+const HANDOVER = { address: '127.0.0.1', port: 15030 }
 const READINESS_PORT = 15021
 
 /**
  * Creates a ztunnel of one workload (dedicated mode).
  * @param {SidecarOptions} options
  * @returns {ProcessSpec}
+ * @throws {BenchError} if the model has a limit that some plane cannot have
+ * @throws {TypeError} if an identity of the model is no SPIFFE ID in the form of Kubernetes
  */
 export function createSidecar(options) {
   const { model, folder, profile } = options
@@ -50,7 +52,7 @@ export function createSidecar(options) {
 /**
  * Creates the authority from which a ztunnel gets its certificate: it takes none from files.
  * @param {SidecarOptions} options
- * @returns {ProcessSpec[]}
+ * @returns {ProcessSpec[]} the one process
  */
 export function createCompanions(options) {
   return [createAuthority(options.model.service, [options], `${options.folder}-authority`)]
@@ -58,9 +60,10 @@ export function createCompanions(options) {
 
 /**
  * Creates the one proxy of a node, its authority, and the agent that hands it the namespaces of pods, as Istio's CNI agent does.
- * @param {SidecarOptions[]} options of each pod
- * @param {string} folder
- * @returns {ProcessSpec[]}
+ * @param {SidecarOptions[]} options of each pod; the first also gives the proxy's program, workers and trust
+ * @param {string} folder of the proxy and the agent
+ * @returns {ProcessSpec[]} the authority, the agent and the proxy
+ * @throws {TypeError} if an identity of a model is no SPIFFE ID in the form of Kubernetes
  */
 export function createNodeProxy(options, folder) {
   const service = NODE_PROXY
@@ -80,9 +83,9 @@ export function createNodeProxy(options, folder) {
       service: NODE_AGENT,
       role: 'control',
       program: KIT_PYTHON,
-      argv: ['src/control-planes/ztunnel/pods.py', SOCKET, `${HANDED.address}:${HANDED.port}`, ...identities],
+      argv: ['src/control-planes/ztunnel/pods.py', SOCKET, `${HANDOVER.address}:${HANDOVER.port}`, ...identities],
       folder,
-      listens: [HANDED],
+      listens: [HANDOVER],
       pods,
     }),
     createProcess({
@@ -107,7 +110,8 @@ export function createNodeProxy(options, folder) {
 
 /**
  * Renders the environment that both modes share.
- * @param {{ model: SidecarModel, folder: string, workers: number, isLogged: boolean }} options
+ * @param {{ model: SidecarModel, folder: string, workers: number, isLogged: boolean }} options folder: of ztunnel.yaml; isLogged: it
+ *   logs as by default
  */
 function renderEnvironment({ model: { trust, identity }, folder, workers, isLogged }) {
   return {
@@ -128,8 +132,9 @@ function renderEnvironment({ model: { trust, identity }, folder, workers, isLogg
 }
 
 /**
- * Chooses the ports to which rules redirect connections; null: none.
+ * Chooses the ports of the sidecar to which rules redirect connections that come in, and those that the application opens.
  * @param {SidecarModel} model
+ * @returns outbound: null: the application's connections are not redirected
  */
 function chooseRedirects({ inbound, outbound }) {
   return {
@@ -140,9 +145,9 @@ function chooseRedirects({ inbound, outbound }) {
 }
 
 /**
- * Creates the kit's certificate authority.
+ * Creates the process of the kit's certificate authority.
  * @param {string} service
- * @param {SidecarOptions[]} options of the proxies that it certifies
+ * @param {SidecarOptions[]} options of the workloads that it certifies; the first also gives the authority's key
  * @param {string} folder
  */
 function createAuthority(service, options, folder) {

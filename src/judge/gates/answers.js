@@ -1,14 +1,17 @@
+import { groupBy } from '../../lib/group-by.js'
 import { computeBodyBytes, computeChunksMs, readServiceTime } from '../../model/requests.js'
-import { ERRORS_MOST, groupCopies, listByRole, renderFinePercent, renderProcessName, splitLoudPair } from './gate.js'
+import { ERRORS_MOST, listByRole, renderFinePercent, renderProcessName } from './gate.js'
+import { splitLoudPair } from './loud.js'
 
-/** Gates of the answers: whether they are right, came at all, and came from the application. */
+/** The gates of the answers: whether they are right, came at all, and came from the application. */
 /**
  * @import { ProcessRecord, TrialRecord } from '../../model/types.ts'
- * @import { Gate } from './gate.js'
+ * @import { Gate, GatedRecord } from './gate.js'
  */
 
 const APPLICATION_LEAST_SECONDS = 1e-6
-const SECONDS_IDLE = 10
+// A connection counts as busy with a request in so many seconds.
+const BUSY_SECONDS = 10
 // A share of the bytes in the bodies of verified requests and answers: heads come on top.
 const PASSED_LEAST = 0.9
 // The load is spread over pods by its users, evenly in the long run and not in a window.
@@ -28,11 +31,8 @@ const MEANS_APART_MOST = 5
 // wrk counts times in classes of 0.2 %.
 const TIMER_SHARE = 0.005
 
-/**
- * Says whether a failure is EADDRNOTAVAIL, in the words of k6, wrk or Node.
- * @returns {boolean}
- */
-const isOutOfPorts = (/** @type {string} */ failure) => /assign requested address|EADDRNOTAVAIL/i.test(failure)
+// EADDRNOTAVAIL, in the words of k6, wrk or Node.
+const ADDRESS_NOT_AVAILABLE = /assign requested address|EADDRNOTAVAIL/i
 const OUT_OF_PORTS =
   '; the machine of the load ran out of local ports, which is no fault of the plane: widen net.ipv4.ip_local_port_range'
 
@@ -54,10 +54,14 @@ export const ANSWER_GATES = [
     finds: 'more than one failed request in a thousand',
     isOfLoad: true,
     words: 'failing requests',
-    find: ({ load: { failed, verified, failures } }) => [
-      failed > ERRORS_MOST * (verified + failed) &&
-        `${failed} requests failed (${renderFinePercent(failed / (verified + failed))}, at most 0.1 %): ${failures.join('; ') || 'no message'}${failures.some(isOutOfPorts) ? OUT_OF_PORTS : ''}`,
-    ],
+    find: ({ load: { failed, verified, failures } }) => {
+      const answered = verified + failed
+      const advice = failures.some(failure => ADDRESS_NOT_AVAILABLE.test(failure)) ? OUT_OF_PORTS : ''
+      return [
+        failed > ERRORS_MOST * answered &&
+          `${failed} requests failed (${renderFinePercent(failed / answered)}, at most 0.1 %): ${failures.join('; ') || 'no message'}${advice}`,
+      ]
+    },
   },
   {
     name: 'hung-users',
@@ -103,12 +107,7 @@ export const ANSWER_GATES = [
     words: 'answers not from the application',
     find: record =>
       splitLoudPair(record, listByRole(record.processes, 'application')).flatMap(({ members, verified }) =>
-        groupCopies(members).map(
-          copies =>
-            verified > 0 &&
-            copies.reduce((sum, p) => sum + p.cpuSeconds, 0) < APPLICATION_LEAST_SECONDS * verified &&
-            `${renderProcessName(copies[0])} did no work for ${verified} answers: something before it gave them`,
-        ),
+        groupCopies(members).map(copies => checkSource(copies, verified)),
       ),
   },
   {
@@ -117,23 +116,48 @@ export const ANSWER_GATES = [
       'a sidecar that received fewer bytes than the verified requests and answers carry: some went past it (where `ss` counts bytes, on one machine, and where none of its connections closed; with new connections, where it used no more CPU than idle either)',
     isOfLoad: true,
     words: 'requests past a sidecar',
-    find: record =>
-      splitLoudPair(record, listByRole(record.processes, 'sidecar').flatMap(listHops)).flatMap(
-        ({ members, verified, ratePerSecond }) =>
-          // Sidecars close connections that are idle for long, and `ss` does not count their bytes.
-          hasBusyConnections({ ...record.trial.arm.load, ratePerSecond })
-            ? groupCopies(members).flatMap(copies => checkPassage(copies, { record, verified }))
-            : [],
-      ),
+    find: record => {
+      const hops = listByRole(record.processes, 'sidecar').flatMap(listHops)
+      return splitLoudPair(record, hops).flatMap(({ members, verified, ratePerSecond }) => {
+        // Sidecars close connections that are idle for long, and `ss` does not count their bytes.
+        if (!hasBusyConnections({ ...record.trial.arm.load, ratePerSecond })) return []
+        return groupCopies(members).flatMap(copies => checkPassage(copies, { record, verified }))
+      })
+    },
   },
 ]
+
+/**
+ * Groups the processes of a service with those of its copies. Requests are balanced over copies, so gates add up their use.
+ * @template {Pick<ProcessRecord, 'service' | 'copyOf'>} P
+ * @param {P[]} processes
+ * @returns {P[][]} one group for each service
+ */
+function groupCopies(processes) {
+  return [...groupBy(processes, p => p.copyOf ?? p.service).values()]
+}
+
+/**
+ * Checks whether the copies of an application used CPU for their answers.
+ * @param {ProcessRecord[]} copies of one service
+ * @param {number} verified requests to them
+ * @returns {string | false} false: no failure
+ */
+function checkSource(copies, verified) {
+  const cpuSeconds = copies.reduce((sum, process) => sum + process.cpuSeconds, 0)
+  return (
+    verified > 0 &&
+    cpuSeconds < APPLICATION_LEAST_SECONDS * verified &&
+    `${renderProcessName(copies[0])} did no work for ${verified} answers: something before it gave them`
+  )
+}
 
 /**
  * Says whether the gate `passage` needs the CPU of idle sidecars: each request has a new connection, and at this rate the CPU
  * time that proves work is so little that idle sidecars may use as much.
  * @param {Pick<TrialRecord['trial']['arm']['load'], 'connections' | 'ratePerSecond'>} load
- * @param {{ sidecars: number, arms?: number }} options sidecars: of one arm; arms: that share the rate
- * @returns {boolean}
+ * @param {{ sidecars: number, arms?: number }} options sidecars: of one arm; arms: that share the rate, 1 by default
+ * @returns {boolean} false also: the load is a closed loop
  */
 export function isIdleCpuNeeded({ connections, ratePerSecond }, { sidecars, arms = 1 }) {
   if (connections !== 'new' || ratePerSecond === undefined) return false
@@ -153,8 +177,7 @@ export function isIdleCpuNeeded({ connections, ratePerSecond }, { sidecars, arms
  * @returns {Hop[]} receivedBytes: undefined if the bytes of the hop were not counted
  */
 function listHops({ pods, ...process }) {
-  const { service, copyOf, role, passages, receivedBytes, ...others } = process
-  const { closedConnections, cpuSeconds, idleCpuCores } = others
+  const { service, copyOf, role, passages, receivedBytes, closedConnections, cpuSeconds, idleCpuCores } = process
   const hop = { service, copyOf, role, passages, receivedBytes, closedConnections, cpuSeconds, idleCpuCores }
   // A pod whose bytes were not counted has none: those of the process are of all pods.
   return pods
@@ -165,20 +188,20 @@ function listHops({ pods, ...process }) {
 /**
  * Checks whether sidecars received fewer bytes than their requests carry.
  * @param {Hop[]} copies of one service
- * @param {{ record: import('./gate.js').Measured, verified: number }} options verified: requests through them
- * @returns {(string | false)[]} false: no failure; []: not known, since connections closed, or new ones were too short for `ss`
- *   to see
+ * @param {{ record: Pick<GatedRecord, 'trial' | 'window'>, verified: number }} options verified: requests through them
+ * @returns {(string | false)[]} false: no failure, also if bytes were not counted; []: not known, since connections closed, or new
+ *   ones were too short for `ss` to see
  */
 function checkPassage(copies, { record: { trial, window }, verified }) {
-  const received = copies.reduce((sum, p) => sum + (p.receivedBytes ?? Number.NaN), 0)
-  const { requestBytes, responseBytes } = computeBodyBytes(trial.arm.load)
+  const received = copies.reduce((sum, { receivedBytes }) => sum + (receivedBytes ?? Number.NaN), 0)
   // The bytes of closed connections are unknown. If each request has a new one, the kept ones still bring the answers.
   const isNew = trial.arm.load.connections === 'new'
   const closed = copies.map(({ closedConnections }) => closedConnections ?? { accepted: 0, connected: 0 })
   if (closed.some(({ accepted, connected }) => connected > 0 || (accepted > 0 && !isNew))) return []
   // At a low rate all connections open and close between two readings of `ss`, and leave no trace but CPU time.
-  const workSeconds = sumCpuSeconds(copies, window?.seconds ?? 0)
+  const workSeconds = sumWorkSeconds(copies, window?.seconds ?? 0)
   if (isNew && received === 0 && workSeconds > CONNECTION_LEAST_SECONDS * verified) return []
+  const { requestBytes, responseBytes } = computeBodyBytes(trial.arm.load)
   const sentBytes = isNew ? 0 : requestBytes + countHeadBytes(trial.arm)
   const expected = (sentBytes + responseBytes) * verified * (copies[0].passages ?? 0)
   const fairShareBytes = expected / copies.length
@@ -203,7 +226,7 @@ function checkPassage(copies, { record: { trial, window }, verified }) {
  * @param {number} windowSeconds
  * @returns {number} seconds
  */
-function sumCpuSeconds(copies, windowSeconds) {
+function sumWorkSeconds(copies, windowSeconds) {
   return copies.reduce((sum, { cpuSeconds, idleCpuCores, isPod }) => {
     const work = cpuSeconds - (idleCpuCores ?? 0) * windowSeconds
     return isPod ? work : sum + work
@@ -212,7 +235,7 @@ function sumCpuSeconds(copies, windowSeconds) {
 
 /**
  * Checks whether the service times of a trial are the configured ones.
- * @param {import('./gate.js').Measured} record
+ * @param {Pick<GatedRecord, 'load' | 'trial'>} record
  * @returns {(string | false)[]} false: no failure; []: no service time was configured, or no request was verified
  */
 function checkServiceTimes({ load, trial }) {
@@ -221,38 +244,39 @@ function checkServiceTimes({ load, trial }) {
   const timed = kinds.filter(({ meanMs }) => meanMs > 0)
   if (timed.length === 0 || load.verified === 0) return []
   if (!load.waited) return ['the application told no service time']
-  const { mean, deviation } = computeServiceTimeMoments(timed)
-  const differenceMs = Math.abs(load.waited.meanMs - mean)
+  const { meanMs: waitedMs, count } = load.waited
+  const { meanMs, deviationMs } = computeServiceTimeMoments(timed)
+  const chanceMs = (MEANS_APART_MOST * deviationMs) / Math.sqrt(count)
   // The distribution includes failed requests, which a sidecar may answer at once: other gates find these.
   const times = load.failed === 0 && load.corrupted === 0 ? load.distribution : null
-  const [fastestMs] = times?.grid.find(([quantile]) => quantile === 0)?.slice(1) ?? []
+  const fastestMs = times?.grid.find(([quantile]) => quantile === 0)?.[1]
   const shortestMs = kinds.some(({ isExponential }) => isExponential) ? 0 : Math.min(...kinds.map(kind => kind.meanMs))
   return [
-    differenceMs > SERVICE_TIME_MOST_OFF_MS + (MEANS_APART_MOST * deviation) / Math.sqrt(load.waited.count) &&
-      `the application waited ${load.waited.meanMs.toFixed(1)} ms on average, and ${mean.toFixed(1)} were asked for`,
+    Math.abs(waitedMs - meanMs) > SERVICE_TIME_MOST_OFF_MS + chanceMs &&
+      `the application waited ${waitedMs.toFixed(1)} ms on average, and ${meanMs.toFixed(1)} were asked for`,
     fastestMs !== undefined &&
       fastestMs < (1 - TIMER_SHARE) * shortestMs &&
       `an answer came after ${fastestMs.toFixed(1)} ms, before the service time of ${shortestMs} ms was over`,
+    // Kinds without a service time are answered at once.
     timed.length === kinds.length &&
       times !== null &&
-      times.meanMs + (MEANS_APART_MOST * deviation) / Math.sqrt(load.waited.count) <
-        (1 - TIMER_SHARE) * load.waited.meanMs &&
-      `answers came after ${times.meanMs.toFixed(1)} ms on average, sooner than the ${load.waited.meanMs.toFixed(1)} ms that the application says it waited`,
+      times.meanMs + chanceMs < (1 - TIMER_SHARE) * waitedMs &&
+      `answers came after ${times.meanMs.toFixed(1)} ms on average, sooner than the ${waitedMs.toFixed(1)} ms that the application says it waited`,
   ]
 }
 
 /**
- * Computes the mean and the standard deviation of service times.
- * @param {{ weight: number, meanMs: number, isExponential: boolean }[]} kinds
- * @returns {{ mean: number, deviation: number }} in ms
+ * Computes the mean and the standard deviation of the service times of a mix.
+ * @param {{ weight: number, meanMs: number, isExponential: boolean }[]} kinds at least one
+ * @returns {{ meanMs: number, deviationMs: number }}
  */
 function computeServiceTimeMoments(kinds) {
   const weights = kinds.reduce((sum, { weight }) => sum + weight, 0)
   const mean = kinds.reduce((sum, { weight, meanMs }) => sum + weight * meanMs, 0) / weights
-  // The variance of an exponential distribution is its squared mean.
+  // The variance of an exponential distribution is its squared mean, so that its mean square is twice that.
   const squares = kinds.map(({ weight, meanMs, isExponential }) => weight * meanMs ** 2 * (isExponential ? 2 : 1))
   const variance = squares.reduce((sum, square) => sum + square, 0) / weights - mean ** 2
-  return { mean, deviation: Math.sqrt(Math.max(0, variance)) }
+  return { meanMs: mean, deviationMs: Math.sqrt(Math.max(0, variance)) }
 }
 
 /**
@@ -269,8 +293,8 @@ function countHeadBytes({ load: { ownRequest }, conditions: { protocol } }) {
 /**
  * Says whether each connection of the load has a request every ten seconds.
  * @param {TrialRecord['trial']['arm']['load']} load
- * @returns {boolean}
+ * @returns {boolean} true for a closed loop without a burst; false also: the load has a burst
  */
 function hasBusyConnections({ users, ratePerSecond, burst }) {
-  return burst === null && (ratePerSecond === undefined || users <= SECONDS_IDLE * ratePerSecond)
+  return burst === null && (ratePerSecond === undefined || users <= BUSY_SECONDS * ratePerSecond)
 }

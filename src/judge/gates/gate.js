@@ -1,20 +1,23 @@
 import { groupBy } from '../../lib/group-by.js'
 
-/** The contract of a gate, and the processes of a record. */
+/** The contract of a gate, and facts about a record that several gates read. */
 /** @import { BoundBy, LoadResult, ProcessRecord, TrialRecord, Use } from '../../model/types.ts' */
 
-/** A record with all that its gates read. An idle trial has no load, so the gates of the load do not run. */
-/** @typedef {TrialRecord & { load: LoadResult, host: NonNullable<TrialRecord['host']> }} Measured */
+/**
+ * A record with all that its gates read. An idle trial has no load, so the gates of the load do not run.
+ * @typedef {TrialRecord & { load: LoadResult, host: NonNullable<TrialRecord['host']> }} GatedRecord
+ */
 /** A finding about one part of a trial. @typedef {{ part: string, reason: string }} PartFinding */
 
 /**
+ * A condition that excludes a trial from uses.
  * @typedef {object} Gate
  * @property {string} name
  * @property {string} finds what it finds, in the dictionary of a report
  * @property {string} words its failure in a verdict
  * @property {true} [isOfLoad] it does not judge idle trials
  * @property {Use[]} [spoils] absent: every use
- * @property {(record: Measured) => (string | PartFinding | false | undefined)[]} find false and undefined: no failure
+ * @property {(record: GatedRecord) => (string | PartFinding | false | undefined)[]} find false and undefined: no failure
  */
 
 /** @type {Use[]} */
@@ -41,60 +44,17 @@ export function listByRole(processes, role) {
 }
 
 /**
- * Groups the processes of a service with those of its copies. Requests are balanced over copies, so gates add up their use.
- * @template {Pick<ProcessRecord, 'service' | 'copyOf'>} P
- * @param {P[]} processes
- * @returns {P[][]} one group for each service
- */
-export function groupCopies(processes) {
-  return [...groupBy(processes, p => p.copyOf ?? p.service).values()]
-}
-
-/**
  * Lists the pods: the sidecars and applications of each service, with the cores that they use together.
  * @param {ProcessRecord[]} processes
- * @returns {{ service: string, processes: ProcessRecord[], cpuCores: number }[]}
+ * @returns {{ service: string, processes: ProcessRecord[], cpuCores: number }[]} []: there are no such processes
  */
 export function listPods(processes) {
   const members = processes.filter(({ role }) => role === 'sidecar' || role === 'application')
-  return [...groupBy(members, p => p.service)].map(([service, ofPod]) => ({
+  return [...groupBy(members, ({ service }) => service)].map(([service, podMembers]) => ({
     service,
-    processes: ofPod,
-    cpuCores: ofPod.reduce((sum, p) => sum + p.cpuCores, 0),
+    processes: podMembers,
+    cpuCores: podMembers.reduce((sum, { cpuCores }) => sum + cpuCores, 0),
   }))
-}
-
-/**
- * Splits processes or pods into those of the loud pair and those of the others, with the load of each group. The loud pair is
- * the first one of the link; the others are copies of it.
- * @template {Pick<ProcessRecord, 'copyOf'>} P
- * @param {Pick<TrialRecord, 'trial'> & { load: LoadResult }} record
- * @param {P[]} members
- * @returns {{ members: P[], verified: number, ratePerSecond?: number }[]} the quiet group, then the loud one; one group if no
- *   pair is loud; verified: requests in the window
- */
-export function splitLoudPair({ load, trial }, members) {
-  const { loudPerSecond, ratePerSecond } = trial.arm.load
-  const quiet = { members, verified: load.verified, ratePerSecond }
-  if (loudPerSecond === undefined) return [quiet]
-  return [
-    { ...quiet, members: members.filter(({ copyOf }) => copyOf !== null) },
-    {
-      members: members.filter(({ copyOf }) => copyOf === null),
-      verified: load.loud?.verified ?? 0,
-      ratePerSecond: loudPerSecond,
-    },
-  ]
-}
-
-/**
- * Says whether a process belongs to the loud pair, or serves it together with other pairs. Such a process may be saturated.
- * @param {Pick<TrialRecord, 'trial'>} record
- * @param {ProcessRecord} process
- * @returns {boolean}
- */
-export function isServingLoudPair({ trial }, { role, copyOf }) {
-  return trial.arm.load.loudPerSecond !== undefined && copyOf === null && (role === 'sidecar' || role === 'application')
 }
 
 /**
@@ -107,7 +67,7 @@ export function renderProcessName({ service, role }) {
 }
 
 /**
- * Formats a fraction as `12 %`, or as `0.12 %` below a hundredth.
+ * Renders a fraction as `12 %`, or as `0.12 %` below a hundredth.
  * @param {number} share
  * @returns {string}
  */
@@ -129,15 +89,15 @@ export const GENERATOR_BOUND = 0.8
 const HOST_IDLE_LEAST = 0.05
 
 /**
- * Finds what bound a trial: the first condition that holds, else the rate of an open loop or the users of a closed one. A
- * neighbour of the kit fills the machine by design, so beside one the result is never `host`.
+ * Finds what bound a trial: the first of sidecar, pod, worker, application, generator and host that was saturated, else the rate of
+ * an open loop or the users of a closed one. A neighbour of the kit fills the machine by design, so beside one the result is never
+ * `host`.
  * @param {Pick<TrialRecord, 'processes' | 'generatorCpus' | 'loadHost'> & { idleFraction: number, kind: 'closed' |
  *   'open', podCpuCores?: number }} trial idleFraction: of the machine's CPU time; podCpuCores: quota of each sidecar together
  *   with its application
  * @returns {BoundBy}
  */
 export function findTrialBound({ processes, generatorCpus, idleFraction, loadHost, kind, podCpuCores }) {
-  const isFilled = listByRole(processes, 'neighbour').length > 0
   const sidecars = listByRole(processes, 'sidecar')
   if (sidecars.some(p => p.cpuLimitCores !== null && p.cpuCores >= SIDECAR_BOUND * p.cpuLimitCores)) return 'sidecar'
   if (podCpuCores !== undefined && listPods(processes).some(pod => pod.cpuCores >= SIDECAR_BOUND * podCpuCores))
@@ -148,7 +108,8 @@ export function findTrialBound({ processes, generatorCpus, idleFraction, loadHos
     p.cpuCores > GENERATOR_BOUND * generatorCpus || (p.throttledFraction ?? 0) > 0
   if (listByRole(processes, 'generator').some(isGeneratorBound)) return 'generator'
   if (loadHost && isCpuUsedUp(loadHost)) return 'generator'
-  if (isCpuUsedUp({ idleFraction }) && !isFilled) return 'host'
+  const hasNeighbour = listByRole(processes, 'neighbour').length > 0
+  if (isCpuUsedUp({ idleFraction }) && !hasNeighbour) return 'host'
   return kind === 'open' ? 'rate' : 'users'
 }
 

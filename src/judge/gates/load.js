@@ -1,18 +1,17 @@
 import {
   computeBusiestCores,
   computeLoadSeconds,
-  ERRORS_MOST,
-  findTrialBound,
   GENERATOR_BOUND,
   isCpuUsedUp,
-  isServingLoudPair,
   listByRole,
   renderFinePercent,
   renderProcessName,
 } from './gate.js'
+import { areOverflowsOfLoudPair, isInLoudPair, LOUD_GATES } from './loud.js'
 
-/** Gates of the load: whether it was as planned, and nothing but the sidecars limited it. */
-/** @import { Gate, Measured } from './gate.js' */
+/** The gates of the load: whether it was as planned, and nothing but the sidecars limited it. */
+/** @import { LoadResult, TrialRecord } from '../../model/types.ts' */
+/** @import { Gate, GatedRecord } from './gate.js' */
 
 // Bounds of the gates below, which have them in words (`finds`). Shares are fractions.
 const APPLICATION_BUSY = 0.7
@@ -25,11 +24,6 @@ const LATE_P99_MOST_MS = 5
 const EDGE_FRACTION = 0.002
 /** The share of its rate from which an open loop counts as kept. */
 export const RATE_LEAST = 0.99
-/** The share of its rate from which a loud pair counts as served. */
-export const LOUD_LEAST = 0.95
-const NOT_LOUD_BELOW = 0.5
-const QUIET_LEAST = 0.5
-const QUIET_REQUESTS_LEAST = 20
 const USERS_SEEN_MOST = 1.05
 const USERS_SEEN_LEAST = 0.9
 const ROUND_TRIP_MOST_MS = 5
@@ -76,31 +70,7 @@ export const LOAD_GATES = [
     isOfLoad: true,
     words: 'generator bound',
     spoils: ['capacity', 'latency'],
-    find: record => {
-      const { processes, generatorCpus, load, loadHost } = record
-      const { users } = record.trial.arm.load
-      return [
-        loadHost &&
-          isCpuUsedUp(loadHost) &&
-          `the machine of the load was ${renderFinePercent(1 - loadHost.idleFraction)} busy, ${loadHost.foreignCores.toFixed(2)} cores of it with something else`,
-        loadHost &&
-          loadHost.roundTripMs > ROUND_TRIP_MOST_MS &&
-          `a round trip to the machine of the load took ${loadHost.roundTripMs.toFixed(1)} ms (at most ${ROUND_TRIP_MOST_MS}): users wait on the way`,
-        ...listByRole(processes, 'generator').flatMap(p => [
-          p.cpuCores > GENERATOR_BOUND * generatorCpus &&
-            `the generator used ${renderFinePercent(p.cpuCores / generatorCpus)} of its CPUs (at most 80 %)`,
-          (p.throttledFraction ?? 0) > 0 && 'the generator was throttled',
-        ]),
-        record.trial.arm.load.kind === 'closed' &&
-          (computeUsersUnderWay(record) ?? users) < USERS_SEEN_LEAST * users &&
-          `by rate × time ${computeUsersUnderWay(record)?.toFixed(1)} of ${users} users waited for answers: the others spent their time in the generator`,
-        // A drop in the window makes all others seem late.
-        load.lagP99Ms !== null &&
-          countDroppedRequests(record) === 0 &&
-          load.lagP99Ms > LAG_P99_MOST_MS &&
-          `requests started late: 1 in 100 by more than ${load.lagP99Ms.toFixed(1)} ms (at most ${LAG_P99_MOST_MS})`,
-      ]
-    },
+    find: record => [...checkLoadHost(record), ...checkGenerator(record)],
   },
   {
     // A request costs Pipy 12 to 17 % more with 400 more kept connections: docs/method.md.
@@ -109,18 +79,7 @@ export const LOAD_GATES = [
     isOfLoad: true,
     words: 'unequal connections',
     spoils: ['cpuPerRequest'],
-    find: ({ beside = [], trial }) => {
-      // An open loop has as many connections as there are requests under way.
-      if (trial.arm.load.kind !== 'interleaved') return []
-      const ofArm = beside.find(({ armId }) => armId === trial.arm.id)
-      return beside.map(
-        other =>
-          other.name === ofArm?.name &&
-          Math.abs((other.connections ?? 0) - (ofArm.connections ?? 0)) >
-            CONNECTIONS_APART + CONNECTIONS_SHARE * (ofArm.connections ?? 0) &&
-          `its sidecars held ${ofArm.connections} connections, and those of ${other.armId}, the same plane, ${other.connections}`,
-      )
-    },
+    find: checkConnections,
   },
   {
     name: 'drops',
@@ -151,89 +110,7 @@ export const LOAD_GATES = [
       ]
     },
   },
-  {
-    name: 'not-loud',
-    finds:
-      'a loud pair (`--loud`) none of whose requests were answered, fewer than half where no proxy was saturated, or no more than those of another pair where one was; nobody counted them',
-    isOfLoad: true,
-    words: 'no loud pair',
-    find: record => {
-      const { loudPerSecond } = record.trial.arm.load
-      const { loud } = record.load
-      if (loudPerSecond === undefined) return []
-      if (!loud) return [`--loud ${loudPerSecond}: the generator counted no requests to the loud pair`]
-      return [
-        isNotLoud(record, loud) &&
-          `${renderLoudRequests(loud)}: nothing was loud beside the others, which answered ${Math.round(computeQuietRequests(record))} each`,
-      ]
-    },
-  },
-  {
-    name: 'loud',
-    finds:
-      'a loud pair (`--loud`) that answered less than 95 % of its requests with no proxy saturated (an application of the kit may be): the others had less beside them than asked',
-    isOfLoad: true,
-    words: 'loud pair not served',
-    spoils: ['latency'],
-    find: record => {
-      const { loud } = record.load
-      return [
-        loud !== undefined &&
-          !isNotLoud(record, loud) &&
-          loud.verified < LOUD_LEAST * loud.due &&
-          findLoudPairBound(record) === null &&
-          `${renderLoudRequests(loud)}: give a smaller --loud`,
-      ]
-    },
-  },
-  {
-    // Saturation of the loud pair is intended: the question is how long the others wait for a proxy that serves all.
-    name: 'loud-saturated',
-    finds:
-      'a sidecar of the loud pair (`--loud`), or the one proxy of all pods, that was saturated: how long the others wait then is the answer; it spoils nothing',
-    isOfLoad: true,
-    words: 'loud pair saturated',
-    spoils: [],
-    find: record => {
-      const { loud } = record.load
-      const bound = loud === undefined ? null : findLoudPairBound(record)
-      if (loud === undefined || bound === null) return []
-      const shared = record.processes.some(p => p.pods && isServingLoudPair(record, p))
-      return [
-        `${shared ? 'the proxy of all pods' : 'the loud pair'} was saturated (${bound}): ${renderLoudRequests(loud)}`,
-      ]
-    },
-  },
-  {
-    name: 'loud-errors',
-    finds:
-      'more than one failed request in a thousand of the loud pair (`--loud`): CPU time that no verified request stands for',
-    isOfLoad: true,
-    words: 'failing requests of the loud pair',
-    spoils: ['cpuPerRequest'],
-    find: ({ load: { loud } }) => [
-      loud?.failed !== undefined &&
-        loud.failed > ERRORS_MOST * (loud.verified + loud.failed) &&
-        `${loud.failed} requests to the loud pair failed (${renderFinePercent(loud.failed / (loud.verified + loud.failed))}, at most 0.1 %): ${loud.failures?.join('; ') || 'no message'}`,
-    ],
-  },
-  {
-    name: 'quiet-pairs',
-    finds: 'a pair beside a loud one (`--loud`) that was sent less than half of its share of the requests',
-    isOfLoad: true,
-    words: 'load not spread over the pairs',
-    spoils: ['latency', 'cpuPerRequest'],
-    find: ({ load: { loud } }) => {
-      const { quiet = [] } = loud ?? {}
-      const fair = quiet.reduce((sum, count) => sum + count, 0) / quiet.length
-      return quiet.map(
-        (count, i) =>
-          fair >= QUIET_REQUESTS_LEAST &&
-          count < QUIET_LEAST * fair &&
-          `pair ${i + 2} was sent ${count} requests, and its share is ${Math.round(fair)}: give more --users`,
-      )
-    },
-  },
+  ...LOUD_GATES,
   {
     name: 'application',
     finds: 'a thread of an application 70 % busy, or an application throttled',
@@ -253,18 +130,7 @@ export const LOAD_GATES = [
     finds: 'kinds of requests whose shares are not those of the mix, within 2 % of all requests and one for each user',
     isOfLoad: true,
     words: 'another mix of requests',
-    find: ({ load: { kinds }, trial }) => {
-      const { requests = [], users } = trial.arm.load
-      const all = kinds?.reduce((sum, count) => sum + count, 0) ?? 0
-      const weights = requests.reduce((sum, { weight }) => sum + weight, 0)
-      return (kinds ?? []).map((count, i) => {
-        const expected = (all * requests[i].weight) / weights
-        return (
-          Math.abs(count - expected) > MIX_SHARE * all + users &&
-          `${count} of ${all} requests were ${requests[i].method} ${requests[i].path}, and ${expected.toFixed(0)} are its share`
-        )
-      })
-    },
+    find: checkMix,
   },
   {
     name: 'late-application',
@@ -326,10 +192,90 @@ export const LOAD_GATES = [
 ]
 
 /**
+ * Checks whether another machine that made the load had CPU left, and was near.
+ * @param {Pick<TrialRecord, 'loadHost'>} record
+ * @returns {(string | false)[]} false: no failure; []: the load was made on the machine of the services
+ */
+function checkLoadHost({ loadHost }) {
+  if (!loadHost) return []
+  const { idleFraction, foreignCores, roundTripMs } = loadHost
+  return [
+    isCpuUsedUp(loadHost) &&
+      `the machine of the load was ${renderFinePercent(1 - idleFraction)} busy, ${foreignCores.toFixed(2)} cores of it with something else`,
+    roundTripMs > ROUND_TRIP_MOST_MS &&
+      `a round trip to the machine of the load took ${roundTripMs.toFixed(1)} ms (at most ${ROUND_TRIP_MOST_MS}): users wait on the way`,
+  ]
+}
+
+/**
+ * Checks whether the generator had CPU left, and sent its requests in time.
+ * @param {GatedRecord} record
+ * @returns {(string | false)[]} false: no failure
+ */
+function checkGenerator(record) {
+  const { processes, generatorCpus, load, trial } = record
+  const { kind, users } = trial.arm.load
+  const usersUnderWay = kind === 'closed' ? computeUsersUnderWay(record) : null
+  return [
+    ...listByRole(processes, 'generator').flatMap(({ cpuCores, throttledFraction }) => [
+      cpuCores > GENERATOR_BOUND * generatorCpus &&
+        `the generator used ${renderFinePercent(cpuCores / generatorCpus)} of its CPUs (at most 80 %)`,
+      (throttledFraction ?? 0) > 0 && 'the generator was throttled',
+    ]),
+    usersUnderWay !== null &&
+      usersUnderWay < USERS_SEEN_LEAST * users &&
+      `by rate × time ${usersUnderWay.toFixed(1)} of ${users} users waited for answers: the others spent their time in the generator`,
+    // A drop in the window makes all others seem late.
+    load.lagP99Ms !== null &&
+      countDroppedRequests(record) === 0 &&
+      load.lagP99Ms > LAG_P99_MOST_MS &&
+      `requests started late: 1 in 100 by more than ${load.lagP99Ms.toFixed(1)} ms (at most ${LAG_P99_MOST_MS})`,
+  ]
+}
+
+/**
+ * Checks whether interleaved arms of one plane had as many connections as this one.
+ * @param {Pick<TrialRecord, 'beside' | 'trial'>} record
+ * @returns {(string | false)[]} by arm of the deployment, false: no failure; []: the arm is not interleaved in a closed loop
+ */
+function checkConnections({ beside = [], trial }) {
+  // An open loop has as many connections as there are requests under way.
+  if (trial.arm.load.kind !== 'interleaved') return []
+  const arm = beside.find(({ armId }) => armId === trial.arm.id)
+  const connections = arm?.connections ?? 0
+  const apartMost = CONNECTIONS_APART + CONNECTIONS_SHARE * connections
+  return beside.map(
+    other =>
+      other.name === arm?.name &&
+      Math.abs((other.connections ?? 0) - connections) > apartMost &&
+      `its sidecars held ${arm.connections} connections, and those of ${other.armId}, the same plane, ${other.connections}`,
+  )
+}
+
+/**
+ * Checks whether each kind of request had its share of the mix.
+ * @param {Pick<GatedRecord, 'load' | 'trial'>} record
+ * @returns {(string | false)[]} by kind, false: no failure; []: the kinds were not counted
+ */
+function checkMix({ load: { kinds = [] }, trial }) {
+  const { requests = [], users } = trial.arm.load
+  const all = kinds.reduce((sum, count) => sum + count, 0)
+  const weights = requests.reduce((sum, { weight }) => sum + weight, 0)
+  return kinds.map((count, i) => {
+    const { weight, method, path } = requests[i]
+    const expected = (all * weight) / weights
+    return (
+      Math.abs(count - expected) > MIX_SHARE * all + users &&
+      `${count} of ${all} requests were ${method} ${path}, and ${expected.toFixed(0)} are its share`
+    )
+  })
+}
+
+/**
  * Renders the number of due requests if it is not what a rate asks for.
  * @param {string} place where the requests go, with a leading space; empty: to all pairs
  * @param {number} due requests that the generator counted as due
- * @param {{ ratePerSecond: number, seconds: number }} asked seconds: of the window, with those that a burst adds
+ * @param {{ ratePerSecond: number, seconds: number }} plan seconds: of the window, with those that a burst adds
  * @returns {string | false} false: the number is right, except for rounding
  */
 function renderOtherRate(place, due, { ratePerSecond, seconds }) {
@@ -343,82 +289,9 @@ function renderOtherRate(place, due, { ratePerSecond, seconds }) {
 }
 
 /**
- * Renders the requests that the loud pair answered, with the failed ones if the kit counted them (older kits did not).
- * @param {NonNullable<Measured['load']['loud']>} loud
- * @returns {string}
- */
-function renderLoudRequests({ due, verified, failed }) {
-  const failures = failed === undefined ? '' : `, and ${failed} failed`
-  return `the loud pair answered ${verified} of ${due} requests that were due${failures}`
-}
-
-/**
- * Says whether the loud pair was not loud: it answered no request; fewer than half of those due, while no proxy was saturated;
- * or, at a saturated proxy, no more than another pair.
- * @param {Measured} record
- * @param {NonNullable<Measured['load']['loud']>} loud
- * @returns {boolean}
- */
-function isNotLoud(record, { due, verified }) {
-  if (verified === 0) return true
-  return findLoudPairBound(record) === null ? verified < NOT_LOUD_BELOW * due : verified <= computeQuietRequests(record)
-}
-
-/**
- * Computes how many requests a pair beside the loud one answered, on average.
- * @param {Measured} record
- * @returns {number}
- */
-function computeQuietRequests({ load, trial }) {
-  return load.verified / Math.max(1, (trial.arm.conditions.pairs ?? 1) - 1)
-}
-
-/**
- * Finds what saturated the proxy of the loud pair, or the proxy that serves all pods. The machine and the generator are left
- * out.
- * @param {Measured} record
- * @returns {import('../../model/types.ts').BoundBy | null} null: nothing, or only the application of the kit
- */
-function findLoudPairBound(record) {
-  const { processes, generatorCpus, trial } = record
-  const bound = findTrialBound({
-    processes: processes.filter(p => isServingLoudPair(record, p)),
-    generatorCpus,
-    // The machine and the generator serve all pairs, so they are no bound of the loud one.
-    idleFraction: 1,
-    kind: 'open',
-    podCpuCores: trial.arm.conditions.podCpuCores,
-  })
-  return bound === 'rate' || bound === 'application' ? null : bound
-}
-
-/**
- * Says whether a process belongs to the loud pair and serves no other pair.
- * @param {Pick<Measured, 'trial'>} record
- * @param {import('../../model/types.ts').ProcessRecord} process
- * @returns {boolean}
- */
-function isInLoudPair(record, process) {
-  return isServingLoudPair(record, process) && !process.pods
-}
-
-/**
- * Says whether all overflows of a process were requests to the loud pair, which counts them as failed. For a proxy of all pods
- * this holds if no other request failed: overflows are counted from its start and failed requests in the window, so the numbers
- * cannot be compared.
- * @param {Measured} record
- * @param {import('../../model/types.ts').ProcessRecord} process
- * @returns {boolean}
- */
-function areOverflowsOfLoudPair(record, process) {
-  if (!process.pods || !isServingLoudPair(record, process)) return isInLoudPair(record, process)
-  return record.load.failed === 0 && (record.load.loud?.failed ?? 0) > 0
-}
-
-/**
  * Counts due requests of an open loop that did not start in the window. The result is at most the number that the generator
  * counted as dropped.
- * @param {Measured} record
+ * @param {Pick<TrialRecord, 'trial' | 'window'> & { load: LoadResult }} record
  * @param {number} [tolerance] requests that the edges of the window explain; by default one, and 0.2 %
  * @returns {number} 0: none, no more than `tolerance`, or there is no window
  */
@@ -432,8 +305,8 @@ export function countDroppedRequests(record, tolerance = 1 + EDGE_FRACTION * com
 
 /**
  * Computes the requests that are due in the window.
- * @param {Measured} record of an open loop
- * @returns {number}
+ * @param {Parameters<typeof countDroppedRequests>[0]} record of an open loop
+ * @returns {number} as the generator counted them, else by the rate; 0 without a window
  */
 function computeDueRequests(record) {
   return record.load.due ?? (record.trial.arm.load.ratePerSecond ?? 0) * Number(computeLoadSeconds(record))
@@ -441,7 +314,7 @@ function computeDueRequests(record) {
 
 /**
  * Computes the mean number of requests under way by Little's law, rate × mean time.
- * @param {Measured} record
+ * @param {Pick<GatedRecord, 'load' | 'window'>} record
  * @returns {number | null} null: times were not measured, or there is no window
  */
 function computeUsersUnderWay(record) {

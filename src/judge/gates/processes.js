@@ -1,18 +1,13 @@
 import { groupBy } from '../../lib/group-by.js'
-import { isInPod } from '../../model/arms.js'
+import { sharesPodQuota } from '../../model/arms.js'
 import { listPods, renderFinePercent, renderProcessName } from './gate.js'
 
 /**
- * Gates of the processes: whether each ran as it was started, under its cap.
- * @import { Gate } from './gate.js'
+ * The gates of the processes: whether each ran as it was started, under its cap.
+ * @import { Gate, GatedRecord } from './gate.js'
  */
 /** @import { ProcessRecord, TrialRecord } from '../../model/types.ts' */
 
-/**
- * Sums numbers.
- * @returns {number}
- */
-const sumNumbers = (/** @type {number[]} */ values) => values.reduce((total, value) => total + value, 0)
 // Bounds of the gates below, which have them in words (`finds`). Shares are fractions.
 // hidden-quota: time that threads waited over the time that they ran, threads that wait on average, and the share of idle CPUs.
 const WAIT_TIMES = 1.5
@@ -42,44 +37,14 @@ export const PROCESS_GATES = [
     name: 'cap',
     finds: 'a quota that the kernel does not report at an edge of the window, or more CPU used than the quota allows',
     words: 'cap not in force',
-    find: record =>
-      record.processes.flatMap(p => {
-        const { cpuLimitCores, cpuLimitReadBackCores, cpuCores } = p
-        const { window } = record
-        if (cpuLimitCores === null) return []
-        const isSet = Math.abs((cpuLimitReadBackCores ?? Number.POSITIVE_INFINITY) - cpuLimitCores) <= CAP_TOLERANCE
-        // A window does not begin with a period: it can contain the quota of one period more than its length.
-        const most = cpuLimitCores * (1 + CAP_USE_TOLERANCE + PERIOD_SECONDS / (window?.seconds ?? 1))
-        return [
-          !isSet &&
-            !isCapUnread(record, p) &&
-            `${renderProcessName(p)} was to be capped at ${cpuLimitCores} cores, and the kernel says ${cpuLimitReadBackCores ?? 'no quota'}`,
-          cpuCores > most &&
-            `${renderProcessName(p)} used ${cpuCores.toFixed(3)} cores under a cap of ${cpuLimitCores}`,
-        ]
-      }),
+    find: record => record.processes.flatMap(process => checkCap(process, record)),
   },
   {
     name: 'pod-cap',
     finds:
       'a quota of a sidecar and its application (`--pod-cpu`) that the kernel does not report at an edge of the window, or more CPU used by both than it allows',
     words: 'limit of pods not in force',
-    find: record => {
-      const { podCpuCores } = record.trial.arm.conditions
-      if (podCpuCores === undefined) return []
-      const most = podCpuCores * (1 + CAP_USE_TOLERANCE + PERIOD_SECONDS / (record.window?.seconds ?? 1))
-      return listPods(record.processes).flatMap(({ service, processes, cpuCores }) => [
-        ...processes.map(
-          p =>
-            p.cpuLimitCores === null &&
-            !isByKubelet(record) &&
-            Math.abs((p.cpuLimitReadBackCores ?? Number.POSITIVE_INFINITY) - podCpuCores) > CAP_TOLERANCE &&
-            `${renderProcessName(p)} was to be in a pod of ${podCpuCores} cores, and the kernel says ${p.cpuLimitReadBackCores ?? 'no quota'}`,
-        ),
-        cpuCores > most &&
-          `${service}'s sidecar and application used ${cpuCores.toFixed(3)} cores in a pod of ${podCpuCores}`,
-      ])
-    },
+    find: checkPodCaps,
   },
   {
     // The rate at a cap and the quantiles depend on the quota: a p99 near its period may come from it. The kubelet
@@ -128,7 +93,7 @@ export const PROCESS_GATES = [
       const lateSeconds = Math.max(0, (samples?.largestGapSeconds ?? 0) - SAMPLE_SECONDS)
       const lateShare = Math.min(lateSeconds, LATE_MOST_SECONDS) / (window?.seconds ?? Number.POSITIVE_INFINITY)
       return processes.flatMap(p => [
-        ...(p.outside ?? []).map(at => `${at}, where ${renderProcessName(p)} is counted`),
+        ...(p.outside ?? []).map(place => `${place}, where ${renderProcessName(p)} is counted`),
         renderMiscount(p, lateShare),
       ])
     },
@@ -173,6 +138,66 @@ export const PROCESS_GATES = [
 ]
 
 /**
+ * Checks whether the kernel reports the cap of a process, and whether it was kept.
+ * @param {ProcessRecord} process
+ * @param {Pick<TrialRecord, 'window' | 'samples'>} record
+ * @returns {(string | false)[]} false: no failure; []: the process has no cap
+ */
+function checkCap(process, record) {
+  const { cpuLimitCores, cpuLimitReadBackCores, cpuCores } = process
+  if (cpuLimitCores === null) return []
+  return [
+    !isReadBack(process, cpuLimitCores) &&
+      !isCapUnread(record, process) &&
+      `${renderProcessName(process)} was to be capped at ${cpuLimitCores} cores, and the kernel says ${cpuLimitReadBackCores ?? 'no quota'}`,
+    cpuCores > computeUseMost(cpuLimitCores, record) &&
+      `${renderProcessName(process)} used ${cpuCores.toFixed(3)} cores under a cap of ${cpuLimitCores}`,
+  ]
+}
+
+/**
+ * Checks whether the kernel reports the quota of each pod, and whether it was kept.
+ * @param {GatedRecord} record
+ * @returns {(string | false)[]} false: no failure; []: the pods have no quota
+ */
+function checkPodCaps(record) {
+  const { podCpuCores } = record.trial.arm.conditions
+  if (podCpuCores === undefined) return []
+  return listPods(record.processes).flatMap(({ service, processes, cpuCores }) => [
+    ...processes.map(
+      p =>
+        p.cpuLimitCores === null &&
+        !isByKubelet(record) &&
+        !isReadBack(p, podCpuCores) &&
+        `${renderProcessName(p)} was to be in a pod of ${podCpuCores} cores, and the kernel says ${p.cpuLimitReadBackCores ?? 'no quota'}`,
+    ),
+    cpuCores > computeUseMost(podCpuCores, record) &&
+      `${service}'s sidecar and application used ${cpuCores.toFixed(3)} cores in a pod of ${podCpuCores}`,
+  ])
+}
+
+/**
+ * Says whether the quota that the kernel reports for a process is the requested one.
+ * @param {Pick<ProcessRecord, 'cpuLimitReadBackCores'>} process
+ * @param {number} cores
+ * @returns {boolean} false also: it reports none
+ */
+function isReadBack({ cpuLimitReadBackCores }, cores) {
+  return cpuLimitReadBackCores !== null && Math.abs(cpuLimitReadBackCores - cores) <= CAP_TOLERANCE
+}
+
+/**
+ * Computes the most cores that a quota lets a window use. A window does not begin with a period, so it can contain the quota of one
+ * period more than its length.
+ * @param {number} quotaCores
+ * @param {Pick<TrialRecord, 'window'>} record without a window, it counts as a second
+ * @returns {number} cores
+ */
+function computeUseMost(quotaCores, { window }) {
+  return quotaCores * (1 + CAP_USE_TOLERANCE + PERIOD_SECONDS / (window?.seconds ?? 1))
+}
+
+/**
  * Checks whether a neighbour used the CPU that was planned. A thread that waits for a CPU wants it as much as one that runs;
  * without the times of waits, only a neighbour that used too much is found.
  * @param {Pick<TrialRecord, 'trial' | 'processes' | 'window'>} record
@@ -184,7 +209,7 @@ function checkNeighbour({ trial, processes, window }) {
   const neighbour = processes.find(({ role }) => role === 'neighbour')
   if (neighbour === undefined) return [`a neighbour of ${cores} CPUs was asked for, and none ran`]
   const { cpuCores, threads } = neighbour
-  const waiting = sumNumbers(threads.map(t => Math.max(0, t.waitSeconds ?? 0))) / (window?.seconds ?? 1)
+  const waiting = sumWaitSeconds([neighbour]) / (window?.seconds ?? 1)
   // Without the times that threads waited, a neighbour that got less looks like one that wanted less.
   const isWaitKnown = threads.some(t => t.waitSeconds !== undefined)
   return [
@@ -202,48 +227,71 @@ function checkNeighbour({ trial, processes, window }) {
  * @returns {(string | false)[]} by CPU set; false: no failure
  */
 function checkCpuSets({ trial: { arm }, processes, host, window }) {
-  return [...groupBy(processes, p => p.cpuSet)].map(([cpuSet, ofCpuSet]) => {
-    const free = ofCpuSet.filter(
-      p => !p.throttledFraction && !isInPod(arm, p.role) && p.threads.some(t => t.waitSeconds !== undefined),
+  return [...groupBy(processes, p => p.cpuSet)].map(([cpuSet, users]) => {
+    const uncapped = users.filter(
+      p => !p.throttledFraction && !sharesPodQuota(arm, p.role) && p.threads.some(t => t.waitSeconds !== undefined),
     )
-    const waited = sumNumbers(free.flatMap(p => p.threads.map(t => Math.max(0, t.waitSeconds ?? 0))))
-    const waiting = waited / (window?.seconds ?? Number.NaN)
-    const used = sumNumbers(ofCpuSet.map(p => p.cpuCores))
-    // A CPU set is a list of ranges, such as `0-2,5`.
-    const ranges = cpuSet.split(',').map(range => range.split('-').map(Number))
-    const cpus = sumNumbers(ranges.map(([first, last = first]) => last - first + 1))
+    const waiting = sumWaitSeconds(uncapped) / (window?.seconds ?? Number.NaN)
+    const used = sumCores(users)
+    const cpus = countCpus(cpuSet)
     // Other processes may run on these CPUs: those of arms beside this one, and programs that are not of this run.
-    const idle = Math.min(cpus - used - (host?.foreignCores ?? 0), host ? host.idleFraction * host.cpus : Infinity)
+    const idleOfHost = host ? host.idleFraction * host.cpus : Number.POSITIVE_INFINITY
+    const idle = Math.min(cpus - used - (host?.foreignCores ?? 0), idleOfHost)
     // Processes on one CPU wait for each other even if it is half idle, so that waiting shows no quota there.
-    const isHeld = cpus > 1 && waiting >= Math.max(WAITING_LEAST, WAIT_TIMES * sumNumbers(free.map(p => p.cpuCores)))
+    const isHeld = cpus > 1 && waiting >= Math.max(WAITING_LEAST, WAIT_TIMES * sumCores(uncapped))
     return (
       isHeld &&
       idle >= IDLE_LEAST * cpus &&
-      `threads of ${free.map(renderProcessName).join(', ')} waited for a CPU all the time, ${waiting.toFixed(1)} on average, while ${renderFinePercent(idle / cpus)} of ${cpus} CPUs were idle and no cap of this run held them: a group that is not visible from here, of this job or container, has a quota, near the ${used.toFixed(2)} cores that they used: raise it, or give sidecars a smaller --cpu`
+      `threads of ${uncapped.map(renderProcessName).join(', ')} waited for a CPU all the time, ${waiting.toFixed(1)} on average, while ${renderFinePercent(idle / cpus)} of ${cpus} CPUs were idle and no cap of this run held them: a group that is not visible from here, of this job or container, has a quota, near the ${used.toFixed(2)} cores that they used: raise it, or give sidecars a smaller --cpu`
     )
   })
+}
+
+/**
+ * Counts the CPUs of a CPU set.
+ * @param {string} cpuSet a list of ranges, such as `0-2,5`
+ * @returns {number}
+ */
+function countCpus(cpuSet) {
+  const ranges = cpuSet.split(',').map(range => range.split('-').map(Number))
+  return ranges.reduce((sum, [first, last = first]) => sum + last - first + 1, 0)
+}
+
+/** @param {ProcessRecord[]} processes */
+function sumCores(processes) {
+  return processes.reduce((sum, { cpuCores }) => sum + cpuCores, 0)
+}
+
+/**
+ * Sums the times that the threads of processes waited for a CPU in the window.
+ * @param {ProcessRecord[]} processes
+ * @returns {number} seconds; a time that could not be read, or fell, counts as 0
+ */
+function sumWaitSeconds(processes) {
+  const threads = processes.flatMap(process => process.threads)
+  return threads.reduce((sum, { waitSeconds = 0 }) => sum + Math.max(0, waitSeconds), 0)
 }
 
 /**
  * Renders how the CPU time of a group differs from that of its processes.
  * @param {ProcessRecord} process
  * @param {number} lateShare of the window, in which the reader may have been held up
- * @returns {string | false} false: within the tolerance, which grows with the processes and with `lateShare`; or above it,
- *   while a process that ended in the window took its CPU time with it
+ * @returns {string | false} false: within the tolerance, which grows with the processes and with `lateShare`; or the group counted
+ *   more, and a process that ended in the window took its CPU time with it
  */
 function renderMiscount(process, lateShare) {
   const { byProcesses, threads } = process
   const cpuSeconds = byProcesses?.groupSeconds ?? process.cpuSeconds
-  const byThreads = threads.reduce((sum, thread) => sum + Math.max(0, thread.cpuSeconds), 0)
-  const least = Math.max(byProcesses?.leastSeconds ?? 0, byThreads)
+  const threadSeconds = threads.reduce((sum, thread) => sum + Math.max(0, thread.cpuSeconds), 0)
+  const least = Math.max(byProcesses?.leastSeconds ?? 0, threadSeconds)
   const most = byProcesses?.mostSeconds ?? null
-  const further = Math.max(0, (byProcesses?.processes ?? 1) - 1)
-  const slack = ACCOUNTING_SECONDS + TICKS_SECONDS * further + lateShare * Math.max(least, cpuSeconds)
-  const isAbove = least - cpuSeconds > slack + ACCOUNTING_SHARE * least
-  const isBelow = most !== null && cpuSeconds - Math.max(most, byThreads) > slack + ACCOUNTING_SHARE * cpuSeconds
-  const processSeconds = isAbove ? least : most
+  const furtherProcesses = Math.max(0, (byProcesses?.processes ?? 1) - 1)
+  const slack = ACCOUNTING_SECONDS + TICKS_SECONDS * furtherProcesses + lateShare * Math.max(least, cpuSeconds)
+  const usedMore = least - cpuSeconds > slack + ACCOUNTING_SHARE * least
+  const usedLess = most !== null && cpuSeconds - Math.max(most, threadSeconds) > slack + ACCOUNTING_SHARE * cpuSeconds
+  const processSeconds = usedMore ? least : most
   return (
-    (isAbove || isBelow) &&
+    (usedMore || usedLess) &&
     `the group of ${renderProcessName(process)} counted ${cpuSeconds.toFixed(2)} s of CPU time, and its processes used ${processSeconds?.toFixed(2)} s`
   )
 }
@@ -251,7 +299,7 @@ function renderMiscount(process, lateShare) {
 /**
  * Says whether a process has a cap that the kubelet does not report.
  * @param {Pick<TrialRecord, 'samples'>} record
- * @param {ProcessRecord} process
+ * @param {Pick<ProcessRecord, 'cpuLimitCores' | 'cpuLimitReadBackCores'>} process
  * @returns {boolean}
  */
 function isCapUnread(record, { cpuLimitCores, cpuLimitReadBackCores }) {

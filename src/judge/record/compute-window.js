@@ -1,7 +1,10 @@
 import { computeSteadyGrowth } from '../../model/memory-growth.js'
 
 /** The numbers of a trial from its observed window: the run has it in memory, `verify` on disk. Pure. */
-/** @import { ClosedConnections, Edge, Look, ObservationRecord, ObservedProcess, ProcessRecord, Reading, Sample, ThreadCpu, TrialRecord, Window } from '../../model/types.ts' */
+/**
+ * @import { ClosedConnections, Edge, Look, ObservationRecord, ObservedProcess, ProcessRecord } from '../../model/types.ts'
+ * @import { Reading, Sample, ThreadCpu, TrialRecord, Window } from '../../model/types.ts'
+ */
 
 // Memory that grows with requests grows in each of these parts of the window.
 const PARTS = 4
@@ -15,24 +18,23 @@ const READING_FIELDS = /** @type {const} */ ([
  * @param {{ observation: ObservationRecord, samples: Sample[], armId?: string }} observed samples: the window's edges are among
  *   them; armId: of the arm, if several stood at the same time; processes of other arms are then left out
  * @returns {Pick<TrialRecord, 'window' | 'processes' | 'host' | 'loadHost' | 'samples' | 'orchestratorCpuSeconds' |
- *   'orchestratorPeakBytes'> | null} null: an edge of the window has no sample
+ *   'orchestratorPeakBytes'> | null} loadHost: absent if the load was made on the machine of the services; orchestratorPeakBytes:
+ *   absent if it was not read; null: an edge of the window has no sample
  */
 export function computeWindow({ observation, samples, armId }) {
-  const { window, start, end, before, after, overflows, received, receivedByPod, ...others } = observation
-  const { closedConnections, onHost, loadHost, cpus, ...readings } = others
-  const { sampleSource, clockOffsetMs } = readings
-  const [first, last] = ['start', 'end'].map(edge => samples.find(s => s.edge === edge))
+  const { window, start, end, onHost, loadHost, cpus, sampleSource, clockOffsetMs } = observation
+  const [first, last] = ['start', 'end'].map(edge => samples.find(sample => sample.edge === edge))
   if (!first || !last) return null
   const processes = observation.processes.map(({ name, ...facts }, i) =>
     createProcessRecord({
       facts,
-      start: { reading: first.readings[i], state: start.states[i], look: before[i] },
-      end: { reading: last.readings[i], state: end.states[i], look: after[i] },
+      start: { reading: first.readings[i], state: start.states[i], look: observation.before[i] },
+      end: { reading: last.readings[i], state: end.states[i], look: observation.after[i] },
       grownBytes: computeGrownBytes({ samples, place: i, first, last }),
-      overflows: overflows[i],
-      received: received?.[i] ?? null,
-      closed: closedConnections?.[i] ?? null,
-      receivedByPod: receivedByPod?.[i] ?? null,
+      overflows: observation.overflows[i],
+      received: observation.received?.[i] ?? null,
+      closed: observation.closedConnections?.[i] ?? null,
+      receivedByPod: observation.receivedByPod?.[i] ?? null,
     }),
   )
   const ownCpuSeconds = end.ownCpuSeconds - start.ownCpuSeconds
@@ -59,7 +61,7 @@ export function computeWindow({ observation, samples, armId }) {
         roundTripMs: loadHost.roundTripMs,
       },
     }),
-    samples: { ...checkSamples(samples, window), source: sampleSource, clockOffsetMs },
+    samples: { ...summariseSamples(samples, window), source: sampleSource, clockOffsetMs },
     orchestratorCpuSeconds: ownCpuSeconds,
     ...(end.ownPeakBytes === undefined ? {} : { orchestratorPeakBytes: end.ownPeakBytes }),
   }
@@ -70,8 +72,8 @@ export function computeWindow({ observation, samples, armId }) {
  * @param {{ start: ObservationRecord['start']['host'], end: ObservationRecord['start']['host'], cpus: number, ownCores: number
  *   }} options start, end: clock ticks since boot; cpus: those that the kit may use; ownCores: used by the trial's processes on
  *   this machine, and by the kit
- * @returns {NonNullable<TrialRecord['host']>} idleFraction, stealFraction: from 0 to 1; foreignCores: used by other programs,
- *   at least 0
+ * @returns {NonNullable<TrialRecord['host']>} idleFraction, stealFraction: from 0 to 1, NaN if no tick passed; foreignCores: used
+ *   by other programs, at least 0
  */
 function computeHostUse({ start, end, cpus, ownCores }) {
   const share = (/** @type {'idle' | 'steal' | 'busy'} */ kind) => (end[kind] - start[kind]) / (end.total - start.total)
@@ -87,7 +89,7 @@ function computeHostUse({ start, end, cpus, ownCores }) {
  * Computes by how many bytes anonymous memory grew in a window.
  * @param {{ samples: Sample[], place: number, first: Sample, last: Sample }} options place: of the process in the readings;
  *   first, last: the samples at the edges
- * @returns {number | null} null: it did not grow in each quarter, or a quarter has no reading
+ * @returns {number | null} null: it did not grow steadily over the quarters (`computeSteadyGrowth`), or a quarter has no reading
  */
 function computeGrownBytes({ samples, place, first, last }) {
   const readings = samples.flatMap(({ epochMs, readings }) => {
@@ -104,33 +106,29 @@ function computeGrownBytes({ samples, place, first, last }) {
 }
 
 /**
- * Counts the samples of a window, and measures its gaps.
+ * Summarises the samples of a window: their number, the largest gap between them, and the readings that lack a number.
  * @param {Sample[]} samples
  * @param {Window} window
  * @returns {{ count: number, largestGapSeconds: number, missing: number }} largestGapSeconds: the longest time without a
  *   sample, the edges included; missing: readings with a number missing (NaN; null is a number that the kernel does not offer)
  */
-export function checkSamples(samples, { startMs, endMs }) {
+export function summariseSamples(samples, { startMs, endMs }) {
   const inside = samples.filter(({ epochMs }) => epochMs >= startMs && epochMs <= endMs)
-  const moments = [startMs, ...inside.map(s => s.epochMs), endMs]
+  const moments = [startMs, ...inside.map(({ epochMs }) => epochMs), endMs]
   let largestGapMs = 0
-  for (const [i, at] of moments.slice(1).entries()) largestGapMs = Math.max(largestGapMs, at - moments[i])
-  const isMissing = (/** @type {Sample['readings'][number]} */ reading) =>
+  for (const [i, moment] of moments.slice(1).entries()) largestGapMs = Math.max(largestGapMs, moment - moments[i])
+  const lacksNumber = (/** @type {Reading} */ reading) =>
     READING_FIELDS.some(name => reading[name] !== null && finiteOrNull(reading[name]) === null)
   return {
     count: inside.length,
     largestGapSeconds: largestGapMs / 1000,
-    missing: inside.flatMap(s => s.readings).filter(isMissing).length,
+    missing: inside.flatMap(({ readings }) => readings).filter(lacksNumber).length,
   }
 }
 
-/**
- * Sums the CPU cores of processes.
- * @param {ProcessRecord[]} processes
- * @returns {number} 0: there are none
- */
+/** @param {ProcessRecord[]} processes */
 function sumCores(processes) {
-  return processes.reduce((sum, p) => sum + p.cpuCores, 0)
+  return processes.reduce((sum, { cpuCores }) => sum + cpuCores, 0)
 }
 
 /**
@@ -139,12 +137,12 @@ function sumCores(processes) {
  */
 
 /**
- * The readings of a process at both edges of the window. A member is null if it was not read.
+ * The readings of a process at both edges of the window. A member is null if it could not be read.
  * @typedef {object} ProcessReadings
  * @property {Omit<ObservedProcess, 'name'>} facts
  * @property {AtEdge} start its look is from before any load
  * @property {AtEdge} end its look is from after the window
- * @property {number | null} [grownBytes] of anonymous memory in the window; null also: it did not grow steadily
+ * @property {number | null} [grownBytes] of anonymous memory in the window; null also, and by default: it did not grow steadily
  * @property {number | null} overflows requests that it refused by a limit of its own
  * @property {number | null} received bytes
  * @property {number[] | null} [receivedByPod] bytes of each pod that it serves
@@ -156,7 +154,7 @@ function sumCores(processes) {
  * `idleRssBytes`, which is from before any load. The CPU limit is read back at both edges; if one edge does not have the
  * requested limit, the record has its value.
  * @param {ProcessReadings} options
- * @returns {ProcessRecord} members that were not read are null or absent
+ * @returns {ProcessRecord} members that could not be read are null or absent, but `cpuSeconds` and `cpuCores` are NaN
  */
 export function createProcessRecord({
   facts,
@@ -168,11 +166,12 @@ export function createProcessRecord({
   receivedByPod,
   closed = null,
 }) {
-  const [a, b] = [start.reading, end.reading]
-  const seconds = b.atSeconds - a.atSeconds
+  const [first, last] = [start.reading, end.reading]
+  const seconds = last.atSeconds - first.atSeconds
+  const cpuSeconds = last.cpuSeconds - first.cpuSeconds
   const threads = computeThreadTimes(start.state.threads, end.state.threads)
-  const periods = subtract(b.periods, a.periods)
-  const throttled = subtract(b.throttledPeriods, a.throttledPeriods)
+  const byProcesses = computeCpuByProcesses(start.state, end.state)
+  const outside = [...new Set([...(start.state.outside ?? []), ...(end.state.outside ?? [])])]
   const pods = facts.pods?.map((pod, i) => ({ ...pod, ...(receivedByPod && { receivedBytes: receivedByPod[i] }) }))
   return {
     ...facts,
@@ -188,20 +187,21 @@ export function createProcessRecord({
     cpuSet: end.state.cpuSet,
     isReplaced: end.state.identity.join() !== start.look.identity.join(),
     overflows: finiteOrNull(overflows),
-    cpuSeconds: b.cpuSeconds - a.cpuSeconds,
-    cpuCores: (b.cpuSeconds - a.cpuSeconds) / seconds,
-    ...computeUsage(start.state, end.state),
-    throttledFraction: periods === null || throttled === null ? null : periods > 0 ? throttled / periods : 0,
-    throttledSeconds: subtract(b.throttledSeconds, a.throttledSeconds),
-    oomKills: finiteOrNull(b.oomKills),
+    cpuSeconds,
+    cpuCores: cpuSeconds / seconds,
+    ...(byProcesses !== null && { byProcesses }),
+    ...(outside.length > 0 && { outside }),
+    throttledFraction: computeThrottledFraction(first, last),
+    throttledSeconds: computeRise(last.throttledSeconds, first.throttledSeconds),
+    oomKills: finiteOrNull(last.oomKills),
     busiestThreadCores: threads.length > 0 ? Math.max(0, ...threads.map(t => t.cpuSeconds)) / seconds : null,
     threads,
     memory: {
-      anonBytes: finiteOrNull(b.anonBytes),
+      anonBytes: finiteOrNull(last.anonBytes),
       rssBytes: finiteOrNull(end.look.memory?.rssBytes),
-      workingSetBytes: finiteOrNull(b.workingSetBytes),
+      workingSetBytes: finiteOrNull(last.workingSetBytes),
       pssBytes: finiteOrNull(end.look.memory?.pssBytes),
-      peakBytes: finiteOrNull(b.peakBytes),
+      peakBytes: finiteOrNull(last.peakBytes),
       idleRssBytes: finiteOrNull(start.look.memory?.rssBytes),
       ...(grownBytes === null ? {} : { grownBytes }),
     },
@@ -209,9 +209,22 @@ export function createProcessRecord({
 }
 
 /**
- * Replaces a number that could not be read (NaN, undefined) by null.
+ * Computes the share of the scheduler's periods in the window in which a process was throttled.
+ * @param {Reading} first
+ * @param {Reading} last
+ * @returns {number | null} 0: no period passed; null: the periods could not be read
+ */
+function computeThrottledFraction(first, last) {
+  const periods = computeRise(last.periods, first.periods)
+  const throttled = computeRise(last.throttledPeriods, first.throttledPeriods)
+  if (periods === null || throttled === null) return null
+  return periods > 0 ? throttled / periods : 0
+}
+
+/**
+ * Gives a number, or null for one that could not be read.
  * @param {number | null | undefined} value
- * @returns {number | null}
+ * @returns {number | null} null: the value is null, undefined, NaN or infinite
  */
 export function finiteOrNull(value) {
   return typeof value === 'number' && Number.isFinite(value) ? value : null
@@ -219,26 +232,26 @@ export function finiteOrNull(value) {
 
 /**
  * Computes the rise of a counter.
- * @param {(number | null | undefined)[]} ends the later and the earlier value
- * @returns {number | null} below 0: the counter fell; null: one end was not read
+ * @param {number | null | undefined} later
+ * @param {number | null | undefined} earlier
+ * @returns {number | null} below 0: the counter fell; null: one of the values could not be read
  */
-export function subtract(...ends) {
-  const [later, earlier] = ends.map(finiteOrNull)
-  return later === null || earlier === null ? null : later - earlier
+export function computeRise(later, earlier) {
+  const [end, start] = [finiteOrNull(later), finiteOrNull(earlier)]
+  return end === null || start === null ? null : end - start
 }
 
 /**
- * Computes CPU time from the counters of each process that is there at the end, and lists the processes that were outside of
- * the group.
+ * Computes CPU time in the window from the counters of each process of a group that is there at the end.
  * @param {Edge['states'][number]} start
  * @param {Edge['states'][number]} end
- * @returns {Pick<ProcessRecord, 'byProcesses' | 'outside'>} byProcesses: leastSeconds: the processes' own time; mostSeconds:
- *   with that of their ended children, null: a process ended in the window; absent: no process was read; outside: absent if no
- *   process was outside
+ * @returns {NonNullable<ProcessRecord['byProcesses']> | null} leastSeconds: the processes' own time; mostSeconds: with that of
+ *   their ended children, null: a process ended in the window; groupSeconds: that of the group, at least 0, absent if it could not
+ *   be read; null: no process was read at the end
  */
-function computeUsage(start, end) {
+function computeCpuByProcesses(start, end) {
   const [before, after] = [start.usage ?? [], end.usage ?? []]
-  const outside = [...new Set([...(start.outside ?? []), ...(end.outside ?? [])])]
+  if (after.length === 0) return null
   const rises = after.map(usage => {
     const earlier = before.find(({ pid }) => pid === usage.pid)
     return {
@@ -248,19 +261,13 @@ function computeUsage(start, end) {
   })
   const leastSeconds = rises.reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0)
   const childrenSeconds = rises.reduce((sum, rise) => sum + rise.childrenSeconds, 0)
-  const groupSeconds = subtract(end.cpu?.cpuSeconds, start.cpu?.cpuSeconds)
+  const groupSeconds = computeRise(end.cpu?.cpuSeconds, start.cpu?.cpuSeconds)
   const isWhole = before.every(({ pid }) => after.some(usage => usage.pid === pid))
-  const mostSeconds = isWhole ? leastSeconds + childrenSeconds : null
   return {
-    ...(after.length > 0 && {
-      byProcesses: {
-        leastSeconds,
-        mostSeconds,
-        processes: after.length,
-        ...(groupSeconds !== null && { groupSeconds: Math.max(0, groupSeconds) }),
-      },
-    }),
-    ...(outside.length > 0 && { outside }),
+    leastSeconds,
+    mostSeconds: isWhole ? leastSeconds + childrenSeconds : null,
+    processes: after.length,
+    ...(groupSeconds !== null && { groupSeconds: Math.max(0, groupSeconds) }),
   }
 }
 
@@ -268,7 +275,8 @@ function computeUsage(start, end) {
  * Computes the times of threads in the window. A thread that began in it counts from 0; one that ended in it is left out.
  * @param {ThreadCpu[]} before
  * @param {ThreadCpu[]} after
- * @returns {ThreadCpu[]} cpuSeconds, waitSeconds: in the window; waitSeconds: absent if it was not read
+ * @returns {ThreadCpu[]} cpuSeconds, waitSeconds: in the window; waitSeconds: absent if it could not be read; []: no threads were
+ *   read
  */
 function computeThreadTimes(before, after) {
   return after.map(({ waitSeconds, ...thread }) => {

@@ -1,6 +1,6 @@
 import { groupBy } from '../../lib/group-by.js'
 
-/** Sidecars of interleaved arms that died: they take the trials of the others with them. Pure. */
+/** The deaths of interleaved sidecars, which take the trials of the other arms with them. Pure. */
 /** @import { Trial, TrialRecord } from '../../model/types.ts' */
 
 /** An arm whose sidecars died so often leaves the turns, as long as others are left. */
@@ -18,21 +18,21 @@ export function listDeadArms(records) {
 }
 
 /**
- * Creates a counter of the deployments in which the sidecars of each arm died. It leaves out arms whose sidecars died too
- * often.
- * @returns count: counts the deaths of a deployment; leaveOut: lists the trials that still run
+ * Creates a counter of the deployments in which the sidecars of each arm died. Arms whose sidecars died DEATHS_MOST times are left
+ * out.
+ * @returns countDeaths: counts the deaths of a deployment; listRemaining: lists the trials that still run
  */
 export function createDeathCounter() {
   /** @type {Map<string, number>} */
   const deathsByArm = new Map()
   return {
     /**
-     * Counts the deaths of a deployment.
+     * Counts the deaths of a deployment, and lists the arms that they leave out.
      * @param {TrialRecord[]} records of the deployment
      * @returns {string[]} the ids of arms that are left out from the next deployment on; []: none, or the sidecars of all arms
      *   died
      */
-    count(records) {
+    countDeaths(records) {
       const dead = listDeadArms(records)
       for (const id of dead) deathsByArm.set(id, (deathsByArm.get(id) ?? 0) + 1)
       return dead.length < records.length ? dead.filter(id => deathsByArm.get(id) === DEATHS_MOST) : []
@@ -43,7 +43,7 @@ export function createDeathCounter() {
      * @param {T[]} trials
      * @returns {T[]}
      */
-    leaveOut(trials) {
+    listRemaining(trials) {
       const remaining = trials.filter(({ arm }) => (deathsByArm.get(arm.id) ?? 0) < DEATHS_MOST)
       // If all arms of a deployment died too often, they continue together.
       return remaining.length > 0 ? remaining : trials
@@ -52,19 +52,19 @@ export function createDeathCounter() {
 }
 
 /**
- * Finds the arms that a run left out because their sidecars died too often.
- * @param {TrialRecord[]} records
- * @returns {Set<string>} their ids
+ * Lists the arms that a run left out because their sidecars died too often.
+ * @param {TrialRecord[]} records of the whole run
+ * @returns {Set<string>} their ids; empty: none
  */
-export function findLeftOutArms(records) {
+export function listLeftOutArms(records) {
   const interleaved = records.filter(({ trial }) => trial.interleaving !== undefined)
   const deployments = [...groupBy(interleaved, ({ trial }) => `${trial.kind} ${trial.interleaving}`).values()]
   const deaths = createDeathCounter()
-  deployments.forEach(deaths.count)
-  const leftOut = deployments.flatMap(records => {
-    const trials = records.map(({ trial }) => trial)
-    const goingTrials = new Set(deaths.leaveOut(trials))
-    return trials.filter(trial => !goingTrials.has(trial))
+  for (const deployment of deployments) deaths.countDeaths(deployment)
+  const leftOut = deployments.flatMap(deployment => {
+    const trials = deployment.map(({ trial }) => trial)
+    const remaining = new Set(deaths.listRemaining(trials))
+    return trials.filter(trial => !remaining.has(trial))
   })
   return new Set(leftOut.map(({ arm }) => arm.id))
 }

@@ -1,9 +1,6 @@
 import { computeLoadSeconds, isSpoiled, USES } from '../gates/gate.js'
 
-/**
- * Measures of a trial; the table of quantities defines each. Pure.
- * @import { QuantityRow } from './quantity-row.js'
- */
+/** The measures of a trial; the table of quantities defines each. Pure. */
 /** @import { ProcessRecord, TrialRecord, Use } from '../../model/types.ts' */
 
 const TAIL_REQUESTS = 10
@@ -11,22 +8,6 @@ const TAIL_REQUESTS = 10
 export const P99_REQUESTS = 1050
 
 export const QUANTILES = { p50: 0.5, p90: 0.9, p95: 0.95, p99: 0.99, p999: 0.999 }
-
-/**
- * Creates a function that creates sparse rows of quantities with the fields that they share. Each row has its own name, label
- * and header, which is the name by default.
- * @param {Pick<QuantityRow, 'unit' | 'digits' | 'use'> & Partial<QuantityRow>} form
- * @returns a function of a name, a label and a header; its rows lack `measure`, if the shared fields do
- */
-export function createRowFactory(form) {
-  return (/** @type {string} */ name, /** @type {string} */ label, header = name) => ({
-    ...form,
-    name,
-    label,
-    header,
-    isSparse: true,
-  })
-}
 
 /**
  * Splits the records of one arm by round.
@@ -40,7 +21,7 @@ export function groupByRound(records, count) {
 
 /**
  * Counts the uses that a trial is good for.
- * @param {TrialRecord} record
+ * @param {Pick<TrialRecord, 'outcome' | 'gates'>} record
  * @returns {number} -1: the trial failed
  */
 export function countGoodUses(record) {
@@ -62,11 +43,11 @@ export function listCountedTrials(trials, countGood) {
 }
 
 /**
- * Finds the value of a round: that of the first trial that counts, is good for a use and has a finite value.
+ * Finds the value of a round: that of the first trial that counts, has not failed, is good for a use and has a finite value.
  * @param {TrialRecord[]} trials of one arm and round
  * @param {Use} use that a trial must be good for
- * @param {(record: TrialRecord) => number | null} measure reads the value of a trial; null: it has none
- * @returns {number | null} null: no trial has one
+ * @param {(record: TrialRecord) => number | null} measure gives the value of a trial; null: it has none
+ * @returns {number | null} null: no such trial has one
  */
 export function findRoundValue(trials, use, measure) {
   const values = listCountedTrials(trials, countGoodUses)
@@ -78,18 +59,21 @@ export function findRoundValue(trials, use, measure) {
 
 /**
  * Divides values round by round.
- * @param {(number | null)[]} over numerators
- * @param {(number | null)[]} under denominators
- * @returns {(number | null)[]} as many as `over`; null: one of the two values is null, missing or 0
+ * @param {(number | null)[]} numerators
+ * @param {(number | null)[]} denominators
+ * @returns {(number | null)[]} as many as there are numerators; null: one of the two values is null, missing or 0
  */
-export function divideRounds(over, under) {
-  return over.map((value, i) => (value && under[i] ? value / Number(under[i]) : null))
+export function divideRounds(numerators, denominators) {
+  return numerators.map((value, i) => {
+    const denominator = denominators[i]
+    return value && denominator ? value / denominator : null
+  })
 }
 
 /**
  * Lists the sidecars of a record.
- * @param {TrialRecord} record
- * @param {string | null} [service] null: the sidecars of all services
+ * @param {Pick<TrialRecord, 'processes'>} record
+ * @param {string | null} [service] null or absent: the sidecars of all services
  * @returns {ProcessRecord[]} []: there are none
  */
 export function listSidecars({ processes }, service = null) {
@@ -107,9 +91,9 @@ export function listMeasuredSidecars(record, service) {
 }
 
 /**
- * Computes the verified requests per second under load.
- * @param {TrialRecord} record
- * @returns {number | null} null: no load, or no window
+ * Computes the verified requests per second of the time in which the arm had load.
+ * @param {Pick<TrialRecord, 'load' | 'window'>} record
+ * @returns {number | null} null: there was no load, or no window
  */
 export function computeRatePerSecond(record) {
   const seconds = computeLoadSeconds(record)
@@ -119,19 +103,20 @@ export function computeRatePerSecond(record) {
 /**
  * Computes the cores that sidecars use under load. Those of arms in turns are scaled to their own turns.
  * @param {TrialRecord} record
- * @param {string | null} [service] whose sidecar; by default all
+ * @param {string | null} [service] whose sidecar; null or absent: all
  * @returns {number | null} null: there is no sidecar that counts (`listMeasuredSidecars`), or the CPU of one was not read
  */
 export function computeCoresUnderLoad(record, service) {
   const cores = sumValues(listMeasuredSidecars(record, service), p => p.cpuCores)
   const { load, window } = record
-  return cores === null || !load?.interleaved || !window ? cores : (cores * window.seconds) / load.interleaved.seconds
+  if (cores === null || !load?.interleaved || !window) return cores
+  return (cores * window.seconds) / load.interleaved.seconds
 }
 
 /**
  * Finds the rate of a closed loop that the sidecar bound.
  * @param {TrialRecord} record
- * @returns {number | null} requests per second; null: something else bound it, or it is no closed loop
+ * @returns {number | null} requests per second; null: something else bound it, it is no closed loop, or it has no window
  */
 export function findCapacityPerSecond(record) {
   return record.boundBy === 'sidecar' && record.trial.arm.load.kind === 'closed' ? computeRatePerSecond(record) : null
@@ -139,29 +124,31 @@ export function findCapacityPerSecond(record) {
 
 /**
  * Reads the seconds from the start of a deployment to its first answer.
- * @param {TrialRecord} record
+ * @param {Pick<TrialRecord, 'phasesSeconds' | 'trial' | 'rollout'>} record
  * @returns {number | null} null: a rollout, an arm without sidecars or in one deployment with others, or a trial that did not
  *   start
  */
 export function readStartSeconds({ phasesSeconds, trial, rollout }) {
-  return !trial.arm.hasSidecars || trial.interleaving || rollout ? null : (phasesSeconds.start ?? null)
+  if (!trial.arm.hasSidecars || trial.interleaving || rollout) return null
+  return phasesSeconds.start ?? null
 }
 
 /**
  * Sums a value of processes.
  * @param {ProcessRecord[]} processes
- * @param {(p: ProcessRecord) => number | null} measure reads the value of a process
+ * @param {(p: ProcessRecord) => number | null} measure gives the value of a process; null: it could not be read
  * @returns {number | null} null: the value of one process is null, or there are no processes
  */
 export function sumValues(processes, measure) {
   const values = processes.map(measure)
-  return values.length === 0 || values.includes(null) ? null : values.reduce((sum, v) => Number(sum) + Number(v), 0)
+  if (values.length === 0 || values.includes(null)) return null
+  return values.reduce((sum, value) => Number(sum) + Number(value), 0)
 }
 
 /**
- * Finds the largest value of processes that is not null.
+ * Finds the largest value of processes.
  * @param {ProcessRecord[]} processes
- * @param {(p: ProcessRecord) => number | null} measure reads the value of a process
+ * @param {(p: ProcessRecord) => number | null} measure gives the value of a process; null is left out
  * @returns {number | null} null: no process has one
  */
 export function findLargestValue(processes, measure) {
@@ -171,7 +158,7 @@ export function findLargestValue(processes, measure) {
 
 /**
  * Computes the CPU time of processes in microseconds for each verified request of the window, those of a loud pair included.
- * @param {TrialRecord} record
+ * @param {Pick<TrialRecord, 'load' | 'window'>} record
  * @param {ProcessRecord[]} processes
  * @returns {number | null} null: there was no load or no window, no request was verified, there are no processes, or the CPU of
  *   one was not read
@@ -185,17 +172,18 @@ export function computeCpuPerRequestMicros(record, processes) {
 
 /**
  * Finds a quantile of the response times in the recorded grid.
- * @param {TrialRecord} record
- * @param {number} q from 0 to 1
- * @returns {number | null} null: it was not recorded
+ * @param {Pick<TrialRecord, 'load'>} record
+ * @param {number} quantile from 0 to 1
+ * @returns {number | null} null: there was no load, its times were not measured, or the grid does not have this quantile
  */
-export function findQuantileMs({ load }, q) {
-  return load?.distribution?.grid.find(([at]) => Math.abs(at - q) < 1e-9)?.[1] ?? null
+export function findQuantileMs({ load }, quantile) {
+  const entry = load?.distribution?.grid.find(([recorded]) => Math.abs(recorded - quantile) < 1e-9)
+  return entry?.[1] ?? null
 }
 
 /**
  * Lists the sizes of answers to the request of a pipeline, in bytes.
- * @param {TrialRecord[]} records
+ * @param {Pick<TrialRecord, 'answerBytes'>[]} records
  * @returns {number[]} ascending, each once; []: not recorded, as by older kits
  */
 export function listAnswerBytes(records) {
@@ -205,9 +193,9 @@ export function listAnswerBytes(records) {
 /**
  * Says whether at least ten of the requests are beyond a quantile.
  * @param {number} requests
- * @param {number} q from 0 to 1
- * @returns {boolean}
+ * @param {number} quantile from 0 to 1
+ * @returns {boolean} false also: the quantile is 1
  */
-export function hasTail(requests, q) {
-  return q < 1 && requests >= TAIL_REQUESTS / (1 - q)
+export function hasTail(requests, quantile) {
+  return quantile < 1 && requests >= TAIL_REQUESTS / (1 - quantile)
 }

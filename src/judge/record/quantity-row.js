@@ -1,7 +1,8 @@
-/** A row of the table of quantities, which kinds have, too. */
+/** The row of a table of quantities: those of `judge/quantities.js`, and of each kind. */
 /** @import { Arm, Load, TrialRecord, Use } from '../../model/types.ts' */
 
 /**
+ * A record, and those of the same round that it is held against.
  * @typedef {object} RoundRecords
  * @property {TrialRecord} record
  * @property {string | null} [service] whose sidecar; null: over all
@@ -12,11 +13,12 @@
  */
 
 /**
+ * The comparison of arms in a quantity.
  * @typedef {object} Compared
  * @property {Load['kind'][]} kinds the loads under which it is compared
  * @property {string} label
- * @property {string} less the predicate of an arm that has less, with the share before its `%`
- * @property {string} more
+ * @property {string} less the predicate of an arm that has less, in which `%` stands for the share
+ * @property {string} more likewise, of an arm that has more
  * @property {boolean} [isHeadline] reported if a plane is compared with itself
  * @property {boolean} [isOnRequest] reported only if the experiment shows it
  * @property {(arm: Pick<Arm, 'conditions'>) => boolean} [isOf] arms that can have it; absent: all
@@ -50,5 +52,18 @@
  *   scale: one of its unit, in the unit of the header; percentile: a label, beside that of the loop
  */
 
-// A module of types.
-export {}
+/**
+ * Creates a function that creates sparse rows of quantities with the fields that they share. Each row has its own name, label
+ * and header, which is the name by default.
+ * @param {Pick<QuantityRow, 'unit' | 'digits' | 'use'> & Partial<QuantityRow>} sharedFields
+ * @returns a function of a name, a label and a header; its rows lack `measure`, if the shared fields do
+ */
+export function createRowFactory(sharedFields) {
+  return (/** @type {string} */ name, /** @type {string} */ label, header = name) => ({
+    ...sharedFields,
+    name,
+    label,
+    header,
+    isSparse: true,
+  })
+}

@@ -15,6 +15,7 @@ import { renderSectionsText } from '../../report/section-text.js'
  * @import { BalanceManifest, BalanceRow, BalanceSummary, Quantity } from '../../model/types.ts'
  * @import { ClaimResult } from '../../analysis/claims/claims.js'
  * @import { ReportChart } from '../../report/charts/tables.js'
+ * @import { Picture } from '../../answer/picture.js'
  * @import { Document } from '../../report/document.js'
  * @import { Section } from '../../report/section.js'
  * @import { Table } from '../../lib/text-table.js'
@@ -71,7 +72,7 @@ export function createBalanceDocument({ manifest, summary, claims }) {
     answer: answerBalance(summary),
     missing: [],
     sections: [
-      ...createSections(summary, claims, drawBalance(summary)),
+      ...createSections(summary, claims, drawQuantityCharts(summary)),
       {
         id: 'provenance',
         name: 'Provenance',
@@ -112,21 +113,11 @@ function createSections(summary, claims, charts) {
  * @param {BalanceSummary} summary
  * @returns {import('../../report/answer/answer.js').Answer}
  */
-export function answerBalance(summary) {
-  const { form, rows, run } = summary
+export function answerBalance({ form, rows, run }) {
   const { items, shards, sizes, seeds } = form
   const rowsOfFirst = rows.filter(row => row.sizes === sizes[0])
-  const columns = BALANCE_NAMES.map((name, i) => ({
-    heading: BALANCE_QUANTITIES[name].label,
-    ...(i === 0 && { isBar: /** @type {const} */ (true) }),
-  }))
-  const findLeast = (/** @type {'moves' | 'spread'} */ name) => {
-    const findMedian = (/** @type {BalanceRow} */ { quantities }) => Number(quantities[name].median)
-    const least = Math.min(...rowsOfFirst.map(findMedian))
-    const { digits } = BALANCE_QUANTITIES[name]
-    const best = rowsOfFirst.filter(row => findMedian(row).toFixed(digits) === least.toFixed(digits))
-    return `${joinWords(best.map(row => ALGORITHMS[row.algorithm].label))} (${least.toFixed(digits)})`
-  }
+  const fewestMoves = renderLeastAlgorithms(rowsOfFirst, 'moves')
+  const leastSpread = renderLeastAlgorithms(rowsOfFirst, 'spread')
   return {
     conditions: [
       run.experiment,
@@ -134,19 +125,8 @@ export function answerBalance(summary) {
       `${shards} shards, then ${shards - 1}`,
       'computed',
     ],
-    pictures: [
-      {
-        columns,
-        rows: rowsOfFirst.map(({ algorithm, quantities }) => ({
-          label: ALGORITHMS[algorithm].label,
-          cells: BALANCE_NAMES.map(name => {
-            const { median, low, high } = quantities[name]
-            return { text: Number(median).toFixed(BALANCE_QUANTITIES[name].digits), value: Number(median), low, high }
-          }),
-        })),
-      },
-    ],
-    verdicts: [`Fewest items move with ${findLeast('moves')}; the load is spread best by ${findLeast('spread')}.`],
+    pictures: [drawMedianPicture(rowsOfFirst)],
+    verdicts: [`Fewest items move with ${fewestMoves}; the load is spread best by ${leastSpread}.`],
     basis: [`Medians of ${seeds} seeds from ${run.seed}; no process is started.`],
     warnings: [],
     notMeasured: [],
@@ -154,7 +134,42 @@ export function answerBalance(summary) {
 }
 
 /**
- * Renders the form of a run: its items, shards and seeds.
+ * Draws the medians of all quantities: a row for each algorithm, with a bar for the first quantity.
+ * @param {BalanceRow[]} rows of one kind of sizes
+ * @returns {Picture}
+ */
+function drawMedianPicture(rows) {
+  return {
+    columns: BALANCE_NAMES.map((name, i) => ({
+      heading: BALANCE_QUANTITIES[name].label,
+      ...(i === 0 && { isBar: /** @type {const} */ (true) }),
+    })),
+    rows: rows.map(({ algorithm, quantities }) => ({
+      label: ALGORITHMS[algorithm].label,
+      cells: BALANCE_NAMES.map(name => {
+        const { median, low, high } = quantities[name]
+        return { text: Number(median).toFixed(BALANCE_QUANTITIES[name].digits), value: Number(median), low, high }
+      }),
+    })),
+  }
+}
+
+/**
+ * Renders the algorithms with the least median of a quantity, as it is rounded in reports, and that median.
+ * @param {BalanceRow[]} rows of one kind of sizes
+ * @param {'moves' | 'spread'} name
+ * @returns {string} `greedy minimum and bounded loads (12)`
+ */
+function renderLeastAlgorithms(rows, name) {
+  const { digits } = BALANCE_QUANTITIES[name]
+  const readMedian = (/** @type {BalanceRow} */ { quantities }) => Number(quantities[name].median)
+  const least = Math.min(...rows.map(readMedian)).toFixed(digits)
+  const best = rows.filter(row => readMedian(row).toFixed(digits) === least)
+  return `${joinWords(best.map(row => ALGORITHMS[row.algorithm].label))} (${least})`
+}
+
+/**
+ * Renders the form of a run: `1000 items on 10 shards, 20 seeds from 1`.
  * @param {BalanceSummary} summary
  */
 function renderForm({ form: { items, shards, seeds }, run }) {
@@ -165,7 +180,7 @@ function renderForm({ form: { items, shards, seeds }, run }) {
  * Tabulates one kind of sizes: a row for each algorithm, a column for each quantity.
  * @param {BalanceSummary} summary
  * @param {BalanceRow['sizes']} sizes
- * @returns {Table} a cell: the median over the seeds, the least and the most
+ * @returns {Table} a cell: `12 (10 to 15)`, the median over the seeds, the least and the most
  */
 function tabulateBalance({ rows }, sizes) {
   const renderSpread = (/** @type {Quantity} */ { median, values }, /** @type {number} */ digits) => {
@@ -189,7 +204,7 @@ function tabulateBalance({ rows }, sizes) {
  * @param {BalanceSummary} summary
  * @returns {ReportChart[]}
  */
-function drawBalance({ form, rows }) {
+function drawQuantityCharts({ form, rows }) {
   return form.sizes.flatMap(sizes =>
     BALANCE_NAMES.map(name => {
       const { label, unit, digits } = BALANCE_QUANTITIES[name]
@@ -229,7 +244,7 @@ export function tabulateBalanceDefinitions() {
 /**
  * Computes the least and the most.
  * @param {(number | null)[]} values one for each seed, none of them null
- * @returns {number[]} the least, the most
+ * @returns {[number, number]} the least, the most
  */
 function computeExtremes(values) {
   const numbers = values.map(Number)

@@ -29,6 +29,6 @@ const schema = z
  * @returns {BalanceExperiment}
  * @throws {UsageError} if the text is no YAML, or does not fit the schema
  */
-export function parseBalance(text, file) {
+export function parseBalanceExperiment(text, file) {
   return parseYaml({ text, file, schema })
 }

@@ -4,7 +4,7 @@ import { parseJson } from '../../lib/json.js'
 import { renderCommand } from '../../lib/render-command.js'
 import { balanceManifestSchema, balanceTrialSchema, findFault } from '../../model/schemas.js'
 import { readTextLines, writeAtomically, writeDocument } from '../../records/files.js'
-import { parseDocument } from '../../records/records.js'
+import { readDocument } from '../../records/records.js'
 import { createResultsFolder } from '../../records/write.js'
 
 /**
@@ -17,9 +17,10 @@ import { createResultsFolder } from '../../records/write.js'
  * Writes manifest, trials and summary into a folder.
  * @param {string} folder that is empty or does not exist
  * @param {BalanceRun & { summary: BalanceSummary }} run
- * @throws {UsageError} if the folder holds files, or cannot be written
+ * @throws {UsageError} if the folder holds files, or has a path that configurations of data planes cannot carry
+ * @throws {BenchError} if a file cannot be written
  */
-export function writeBalance(folder, { manifest, trials, summary }) {
+export function writeBalanceRun(folder, { manifest, trials, summary }) {
   createResultsFolder(folder)
   writeDocument(folder, 'manifest.json', manifest)
   writeAtomically(folder, 'trials.jsonl', trials.map(trial => `${JSON.stringify(trial)}\n`).join(''))
@@ -30,11 +31,11 @@ export function writeBalance(folder, { manifest, trials, summary }) {
  * Reads the manifest and the trials of a run, and checks them.
  * @param {string} folder of the run
  * @returns {BalanceRun}
- * @throws {BenchError} if a file is missing or damaged, or not all trials are there
+ * @throws {BenchError} if a file is missing, damaged or of another schema version, or not all trials are there
  */
-export function readBalance(folder) {
+export function readBalanceRun(folder) {
   const file = path.join(folder, 'manifest.json')
-  const manifest = /** @type {BalanceManifest} */ (parseDocument(file, `${file} is missing`))
+  const manifest = /** @type {BalanceManifest} */ (readDocument(file, `${file} is missing`))
   assertNoFault(file, findFault(balanceManifestSchema, manifest))
   const lines = [...readTextLines(path.join(folder, 'trials.jsonl'))].filter(Boolean)
   const trials = lines.map((line, i) => {

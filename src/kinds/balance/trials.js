@@ -8,11 +8,11 @@ import { assignItems, drawItems } from '../../services/assign.js'
 /** @import { Item } from '../../services/assign.js' */
 
 /**
- * Assigns items by each algorithm, for each seed and each kind of sizes.
+ * Assigns items by each algorithm, for each seed and each kind of sizes, and computes the quantities of each assignment.
  * @param {{ form: BalanceForm, seed: number }} options seed: the first one; the others follow it
  * @returns {BalanceTrial[]}
  */
-export function runBalance({ form, seed }) {
+export function computeBalanceTrials({ form, seed }) {
   const seeds = Array.from({ length: form.seeds }, (_, i) => seed + i)
   return seeds.flatMap(trialSeed =>
     form.sizes.flatMap(sizes => {
@@ -21,7 +21,7 @@ export function runBalance({ form, seed }) {
         algorithm,
         sizes,
         seed: trialSeed,
-        ...computeAssignment({ algorithm, items, shards: form.shards }),
+        ...computeAssignmentQuantities({ algorithm, items, shards: form.shards }),
       }))
     }),
   )
@@ -34,8 +34,9 @@ export function runBalance({ form, seed }) {
  *   loads, as a fraction of their mean; spreadItems: the range of their numbers of items; removed, added: moves
  *   (`countMoves`)
  */
-function computeAssignment({ algorithm, items, shards }) {
-  const [before, fewer, more] = [shards, shards - 1, shards + 1].map(n => assignItems(algorithm, { items, shards: n }))
+function computeAssignmentQuantities({ algorithm, items, shards }) {
+  const assignTo = (/** @type {number} */ count) => assignItems(algorithm, { items, shards: count })
+  const before = assignTo(shards)
   const loads = Array(shards).fill(0)
   const counts = Array(shards).fill(0)
   for (const { id, size } of items) {
@@ -47,8 +48,8 @@ function computeAssignment({ algorithm, items, shards }) {
   return {
     spread: computeRange(loads) / mean,
     spreadItems: computeRange(counts),
-    removed: countMoves({ from: before, to: fewer, kept: shards - 1 }),
-    added: countMoves({ from: before, to: more, kept: shards }),
+    removed: countMoves({ from: before, to: assignTo(shards - 1), kept: shards - 1 }),
+    added: countMoves({ from: before, to: assignTo(shards + 1), kept: shards }),
   }
 }
 
@@ -70,8 +71,8 @@ export function countMoves({ from, to, kept }) {
   return { moves, own: movesNeeded }
 }
 
-/** Renders the name of a trial's record, for `verify`. @param {BalanceTrial} trial @returns {string} */
-export function renderBalanceTrial({ algorithm, sizes, seed }) {
+/** Renders the name of a trial's record: `the record of greedy-minimum, equal sizes, seed 1`. @param {BalanceTrial} trial */
+export function renderBalanceTrialName({ algorithm, sizes, seed }) {
   return `the record of ${algorithm}, ${sizes} sizes, seed ${seed}`
 }
 
@@ -87,15 +88,15 @@ function computeRange(values) {
 /**
  * Summarises each quantity over the seeds, for each kind of sizes and each algorithm.
  * @param {{ manifest: BalanceManifest, trials: BalanceTrial[] }} run
- * @returns {BalanceSummary}
+ * @returns {BalanceSummary} a row for each kind and algorithm
  */
 export function summariseBalance({ manifest: { run, question, form }, trials }) {
   const rows = form.sizes.flatMap(sizes =>
     form.algorithms.map(algorithm => {
       const trialsOfAlgorithm = trials.filter(trial => trial.algorithm === algorithm && trial.sizes === sizes)
-      const quantities = Object.entries(BALANCE_QUANTITIES).map(([name, { of: measure }]) => [
+      const quantities = Object.entries(BALANCE_QUANTITIES).map(([name, { readValue }]) => [
         name,
-        summariseValues(trialsOfAlgorithm.map(measure)),
+        summariseValues(trialsOfAlgorithm.map(readValue)),
       ])
       return { algorithm, sizes, quantities: /** @type {BalanceRow['quantities']} */ (Object.fromEntries(quantities)) }
     }),

@@ -4,6 +4,7 @@ import { renderPair } from '../../answer/pair.js'
 import { renderPairs } from '../../answer/pairs.js'
 import { chooseQuantities, drawProxies, hasChosenQuantities, hasPoints } from '../../answer/proxies.js'
 import { findQuantity, formatValue, QUANTITIES } from '../../judge/quantities.js'
+import { lowerFirstLetter } from '../../lib/letters.js'
 import { renderInterval } from '../../lib/units.js'
 import { renderCpuRequests } from './cpu-requests.js'
 import { renderCrossings } from './crossings.js'
@@ -14,7 +15,8 @@ import { listOpenQuestions } from './open-questions.js'
 /** The answer of windows of one arm, under load or idle: the cost of a request, and the rate or latency of each proxy. Pure. */
 /**
  * @import { Answered } from '../sections.js'
- * @import { Cell, Column, KindAnswer } from '../../answer/picture.js'
+ * @import { Cell, Column, KindAnswer, Picture } from '../../answer/picture.js'
+ * @import { ArmColumn } from '../../answer/proxies.js'
  */
 /** @import { ResultOf, SummaryArm } from '../../model/types.ts' */
 
@@ -35,16 +37,11 @@ export function answerCapacity(answered) {
   const { arms, comparisons } = result
   const isIdle = arms[0].load.kind === 'idle'
   const primary = isIdle ? 'cpuCores' : 'cpuPerRequest'
-  const isDefault = !hasChosenQuantities(summary)
-  // Experiments with CPU requests or a loud pair are about the p99.
   const latencyVerdicts = [...renderCpuRequests(arms), ...renderLoudPairs(arms)]
-  const defaults = isIdle ? DEFAULTS_OF_IDLE : latencyVerdicts.length > 0 ? ['p99'] : DEFAULTS
+  const isOfLatency = latencyVerdicts.length > 0
+  const defaults = chooseDefaults({ isIdle, isOfLatency })
   return {
-    pictures: isAlone
-      ? drawArmsAlone(answered, defaults)
-      : isDefault
-        ? drawBesideCost(answered)
-        : drawQuantities(answered),
+    pictures: drawPictures(answered, defaults),
     verdicts: [
       ...latencyVerdicts,
       ...(isAlone ? [...renderPairs({ comparisons, primary }), ...renderContrasts({ comparisons, primary })] : []),
@@ -52,54 +49,72 @@ export function answerCapacity(answered) {
       ...renderCrossings(result, summary),
     ],
     ...(isAlone && renderSureness(result, { primary, repeats: 'repeat', drawn: chooseQuantities(summary, defaults) })),
-    notMeasured: isIdle
-      ? []
-      : [
-          ...(latencyVerdicts.length > 0 ? [] : listExcludedQuantities(result, summary)),
-          ...listOpenQuestions({ ...summary, arms }),
-        ],
+    notMeasured: [
+      ...(isOfLatency ? [] : listExcludedQuantities(result, summary)),
+      ...listOpenQuestions({ ...summary, arms }),
+    ],
   }
+}
+
+/**
+ * Chooses the quantities that are drawn if the experiment names none. Experiments with CPU requests or a loud pair are
+ * about the p99.
+ * @param {{ isIdle: boolean, isOfLatency: boolean }} options
+ * @returns {string[]} names, the primary one first
+ */
+function chooseDefaults({ isIdle, isOfLatency }) {
+  if (isIdle) return DEFAULTS_OF_IDLE
+  return isOfLatency ? ['p99'] : DEFAULTS
+}
+
+/**
+ * Draws the arms, without the cost beside interleaved trials of the same run.
+ * @param {AnsweredCapacity} answered
+ * @param {string[]} defaults names of quantities, the primary one first
+ * @returns {Picture[]} one; []: no arm has a value
+ */
+function drawPictures(answered, defaults) {
+  if (answered.isAlone) return drawArmsAlone(answered, defaults)
+  return hasChosenQuantities(answered.summary) ? drawChosenBesideCost(answered) : drawRateBesideCost(answered)
 }
 
 /**
  * Draws the cost and the rate or latency of each proxy, in a run without interleaved trials.
  * @param {AnsweredCapacity} answered
  * @param {string[]} defaults names of quantities, the primary one first
- * @param  defaults names of quantities, the primary one first
- * @returns {import('../../answer/picture.js').Picture[]} one; []: no arm has a value
+ * @returns {Picture[]} one; []: no arm has a value
  */
 function drawArmsAlone({ result: { arms, comparisons }, summary, measured }, defaults) {
-  const isIdle = arms[0].load.kind === 'idle'
+  const hasRate = !hasChosenQuantities(summary) && arms[0].load.kind !== 'idle'
   const isOfPoints = hasPoints(measured.filter(arm => arm.repeatOf === null))
-  const isDefault = !hasChosenQuantities(summary)
   const quantities = chooseQuantities(summary, defaults)
   return drawProxies({
     arms,
     comparisons,
     primary: defaults[0],
-    quantities: isOfPoints && isDefault && !isIdle ? [...quantities, chooseRateQuantity(measured)] : quantities,
-    columns: isDefault && !isIdle ? createColumns(measured) : [],
+    quantities: hasRate && isOfPoints ? [...quantities, chooseRateQuantity(measured)] : quantities,
+    columns: hasRate ? createRateColumns(measured) : [],
   })
 }
 
 /**
  * Draws the rate or latency of each proxy, without the cost, which interleaved trials of the same run answer.
  * @param {AnsweredCapacity} answered
- * @returns {import('../../answer/picture.js').Picture[]} one; []: no arm has a value
+ * @returns {Picture[]} one; []: no arm has a value
  */
-function drawBesideCost({ result: { arms }, measured }) {
+function drawRateBesideCost({ result: { arms }, measured }) {
   const isOfPoints = hasPoints(measured.filter(arm => arm.repeatOf === null))
   return isOfPoints
     ? drawProxies({ arms, comparisons: [], quantities: [chooseRateQuantity(measured)] })
-    : drawProxies({ arms, comparisons: [], quantities: [], columns: createColumns(measured) })
+    : drawProxies({ arms, comparisons: [], quantities: [], columns: createRateColumns(measured) })
 }
 
 /**
  * Draws the quantities that the experiment names, without those that interleaved trials of the same run answer.
  * @param {AnsweredCapacity} answered
- * @returns {import('../../answer/picture.js').Picture[]} one; []: no arm has a value
+ * @returns {Picture[]} one; []: no arm has a value
  */
-function drawQuantities({ result: { arms }, summary }) {
+function drawChosenBesideCost({ result: { arms }, summary }) {
   const quantities = chooseQuantities(summary, DEFAULTS).filter(name => !DEFAULTS.includes(name))
   return drawProxies({ arms, comparisons: [], quantities })
 }
@@ -116,26 +131,28 @@ function chooseRateQuantity(arms) {
 }
 
 /**
- * Creates the columns of latency (open loop), or the one of capacity or rate.
+ * Creates the columns of latency (open loop), or the one of capacity or, if no arm reached it, of the rate.
  * @param {SummaryArm[]} arms that were measured
- * @returns {{ column: Column, cellOf: (arm: SummaryArm) => Cell | null }[]}
+ * @returns {ArmColumn[]} a cell is null if the arm has no value
  */
-function createColumns(arms) {
+function createRateColumns(arms) {
   const sidecars = arms.filter(arm => arm.hasSidecars && arm.repeatOf === null)
   const [arm = arms[0]] = sidecars
   const { kind, ratePerSecond, users } = arm.load
   const limit = arm.cpuLimitCores === null ? '' : ` at ${arm.cpuLimitCores} CPU each`
   if (kind === 'open')
-    return [createColumn(`p99 at ${ratePerSecond} req/s`, 'p99'), createColumn('added by the sidecars', 'addedP99')]
-  const bound = sidecars.filter(arm => findQuantity(arm, 'capacity').median !== null)
-  const isCapacity = bound.length > 0
+    return [
+      createMedianColumn(`p99 at ${ratePerSecond} req/s`, 'p99'),
+      createMedianColumn('added by the sidecars', 'addedP99'),
+    ]
+  const isCapacity = sidecars.some(sidecarArm => findQuantity(sidecarArm, 'capacity').median !== null)
   return [
     {
       column: /** @type {Column} */ ({
         heading: isCapacity ? `capacity${limit}` : `rate of ${users} users${limit}`,
         align: 'left',
       }),
-      cellOf: (/** @type {SummaryArm} */ arm) => renderRate(arm, isCapacity),
+      drawCell: (/** @type {SummaryArm} */ arm) => renderRate(arm, isCapacity),
     },
   ]
 }
@@ -144,16 +161,16 @@ function createColumns(arms) {
  * Creates a column of medians in ms, with their intervals.
  * @param {string} heading
  * @param {string} name of the quantity
- * @returns {{ column: Column, cellOf: (arm: SummaryArm) => Cell | null }} a cell is null if the arm has no value, or
+ * @returns {ArmColumn} a cell is null if the arm has no value, or
  *   no sidecar could add to it
  */
-function createColumn(heading, name) {
+function createMedianColumn(heading, name) {
   return {
     column: /** @type {Column} */ ({ heading }),
-    cellOf: (/** @type {SummaryArm} */ arm) => {
+    drawCell: (/** @type {SummaryArm} */ arm) => {
       const { median, low, high } = findQuantity(arm, name)
       if (median === null || (name === 'addedP99' && !arm.hasSidecars)) return null
-      const [value, ...ends] = [median, low, high].map(v => formatValue(QUANTITIES[name], Number(v)))
+      const [value, ...ends] = [median, low, high].map(number => formatValue(QUANTITIES[name], Number(number)))
       return { text: low === null ? `${value} ms` : `${value} ms [${ends.join(', ')}]`, value: median }
     },
   }
@@ -175,24 +192,23 @@ function renderRate(arm, isCapacity) {
   if (rate === null) return null
   const share = findQuantity(arm, 'cpuOfCap').median
   const used = share === null ? '' : ` with ${formatValue(QUANTITIES.cpuOfCap, share)} of its limit used`
-  const more = isCapacity && arm.hasSidecars ? 'not reached: ' : ''
-  return { text: `${more}${formatCapacity(rate)} req/s${used}` }
+  const lead = isCapacity && arm.hasSidecars ? 'not reached: ' : ''
+  return { text: `${lead}${formatCapacity(rate)} req/s${used}` }
 }
 
 /**
- * Renders the verdict on capacity or, in an open loop, on p99.
+ * Renders the verdict of a run's only pair on capacity or, in an open loop, on p99, with its limit or rate.
  * @param {ResultOf<'capacity'>} result
  * @returns {string[]} one sentence; []: not exactly one pair has a ratio, or its verdict is invalid
  */
 function renderRateVerdict({ comparisons, arms }) {
   const name = arms[0].load.kind === 'open' ? 'p99' : 'capacity'
-  const pairs = comparisons.filter(
-    c => c.quantity === name && c.service === null && !c.isControl && c.contrast === null && c.ratio.median !== null,
-  )
+  const planePairs = comparisons.filter(c => c.service === null && !c.isControl && c.contrast === null)
+  const pairs = planePairs.filter(({ quantity, ratio }) => quantity === name && ratio.median !== null)
   if (pairs.length !== 1 || pairs[0].verdict === 'invalid') return []
   // Both arms of a pair have the same limit and rate.
   const [{ load, cpuLimitCores }] = pairs
-  const where = name === 'p99' ? `At ${load.ratePerSecond} req/s` : `At ${cpuLimitCores} CPU each`
+  const condition = name === 'p99' ? `At ${load.ratePerSecond} req/s` : `At ${cpuLimitCores} CPU each`
   const sentence = renderPair(pairs[0])
-  return [`${where}: ${sentence.startsWith('No ') ? `n${sentence.slice(1)}` : sentence}`]
+  return [`${condition}: ${sentence.startsWith('No ') ? lowerFirstLetter(sentence) : sentence}`]
 }

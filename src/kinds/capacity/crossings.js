@@ -33,7 +33,7 @@ import { GAP_LEAST } from '../../model/bounds.js'
  */
 
 /**
- * Renders a sentence for each pair of planes: where their lines cross, or that they do not.
+ * Renders a sentence for each pair of planes and each quantity: where their lines cross, or that they do not.
  * @param {Pick<Result, 'arms'>} result
  * @param {Pick<Summary, 'shows'>} summary
  * @returns {string[]} []: the experiment asks for no crossings, or no two planes have two common values of the axis
@@ -42,7 +42,7 @@ export function renderCrossings({ arms }, { shows }) {
   const { across } = shows
   if (across === null) return []
   const varied = listVariedAxes(arms).filter(name => name !== across)
-  return findCrossings({ arms, shows }).map(crossing => {
+  return listCrossings({ arms, shows }).map(crossing => {
     const place = renderAxes(crossing.lines[0][0].arm, varied)
     return `${place ? `${place}: ` : ''}${renderCrossing(crossing, AXES[across].label)}.`
   })
@@ -59,14 +59,16 @@ function renderCrossing({ quantity, lines, at, isOnce, isClear }, axis) {
   const { median } = at
   const [less, more] = lines.map(([{ arm }]) => renderArmName(arm))
   const last = lines[0].length - 1
-  const renderValuesAt = (/** @type {number} */ i) =>
-    `${lines[0][i].at}: ${lines.map(points => formatValue(row, Number(points[i].quantity.median))).join(' and ')}`
-  const values = `(${axis} ${renderValuesAt(0)}; ${renderValuesAt(last)})`
+  const renderValuesAt = (/** @type {number} */ i) => {
+    const values = lines.map(points => formatValue(row, Number(points[i].quantity.median)))
+    return `${lines[0][i].at}: ${values.join(' and ')}`
+  }
+  const endValues = `(${axis} ${renderValuesAt(0)}; ${renderValuesAt(last)})`
   if (median === null && !isClear)
-    return `${row.label}: ${less} and ${more} are within ${renderPercent(GAP_LEAST)} at some number of ${axis}, and neither takes less at every one ${values}`
-  if (median === null) return `${row.label}: ${less} takes less than ${more} at every number of ${axis} ${values}`
-  if (!isOnce) return `${row.label}: ${less} and ${more} change places more than once ${values}`
-  return `${row.label}: ${less} takes less than ${more} from ${median.toFixed(1)}${renderInterval(at, end => end.toFixed(1))} ${axis} on, and more below ${values}`
+    return `${row.label}: ${less} and ${more} are within ${renderPercent(GAP_LEAST)} at some number of ${axis}, and neither takes less at every one ${endValues}`
+  if (median === null) return `${row.label}: ${less} takes less than ${more} at every number of ${axis} ${endValues}`
+  if (!isOnce) return `${row.label}: ${less} and ${more} change places more than once ${endValues}`
+  return `${row.label}: ${less} takes less than ${more} from ${median.toFixed(1)}${renderInterval(at, end => end.toFixed(1))} ${axis} on, and more below ${endValues}`
 }
 
 /**
@@ -78,104 +80,121 @@ function renderCrossing({ quantity, lines, at, isOnce, isClear }, axis) {
 export function drawCrossings({ summary, arms, colourFor }) {
   const { across, crossings = [] } = summary.shows
   if (across === null) return []
-  const measured = arms.filter(arm => arm.repeatOf === null && arm.hasSidecars)
+  const measured = listMeasuredSidecarArms(arms)
   const varied = listVariedAxes(measured).filter(name => name !== across)
-  return [...groupBy(measured, arm => createGroupKey(arm, across)).values()].flatMap((group, i) =>
+  const groups = [...groupBy(measured, arm => createGroupKey(arm, across)).values()]
+  const drawPlane = (/** @type {SummaryArm[]} */ planeArms, /** @type {string} */ quantity) => ({
+    label: renderArmName(planeArms[0]),
+    colour: colourFor(planeArms[0]),
+    points: listPoints(planeArms, { across, quantity }).map(point => ({
+      at: point.at,
+      value: Number(point.quantity.median) / (QUANTITIES[quantity].scale ?? 1),
+    })),
+  })
+  return groups.flatMap((group, i) =>
     crossings.map(quantity => {
-      const { label, unit, scale = 1 } = QUANTITIES[quantity]
+      const { label, unit } = QUANTITIES[quantity]
       const place = renderAxes(group[0], varied)
       return {
         form: /** @type {const} */ ('overAxis'),
         id: `over-axis-${quantity}-${i + 1}`,
         title: `${label} over ${AXES[across].label}${place ? `: ${place}` : ''}`,
         axes: [AXES[across].label, unit],
-        lines: [...groupBy(group, renderContenderName).values()].map(planeArms => ({
-          label: renderArmName(planeArms[0]),
-          colour: colourFor(planeArms[0]),
-          points: listPoints({ group: planeArms, across, quantity }).map(point => ({
-            at: point.at,
-            value: Number(point.quantity.median) / scale,
-          })),
-        })),
+        lines: groupByPlane(group).map(planeArms => drawPlane(planeArms, quantity)),
       }
     }),
   )
 }
 
 /**
- * Finds the crossings of each pair of planes, in the quantities that the experiment names; it includes pairs that do
- * not cross.
- * @param {Pick<Result, 'arms'> & Pick<Summary, 'shows'>} measured
+ * Compares each pair of planes in the quantities that the experiment names, whether their lines cross or not.
+ * @param {Pick<Result, 'arms'> & Pick<Summary, 'shows'>} result
  * @returns {Crossing[]} []: the experiment asks for none, or no two planes have two common values of the axis
  */
-export function findCrossings({ arms, shows }) {
+export function listCrossings({ arms, shows }) {
   const { across, crossings = [] } = shows
   if (across === null) return []
-  const measured = arms.filter(arm => arm.repeatOf === null && arm.hasSidecars)
-  return [...groupBy(measured, arm => createGroupKey(arm, across)).values()].flatMap(group =>
+  const groups = groupBy(listMeasuredSidecarArms(arms), arm => createGroupKey(arm, across))
+  return [...groups.values()].flatMap(group =>
     crossings.flatMap(quantity => {
-      const lines = [...groupBy(group, renderContenderName).values()].map(planeArms =>
-        listPoints({ group: planeArms, across, quantity }),
-      )
-      return lines.flatMap((a, i) => lines.slice(i + 1).flatMap(b => findCrossing({ quantity, a, b })))
+      const lines = groupByPlane(group).map(planeArms => listPoints(planeArms, { across, quantity }))
+      const pairs = lines.flatMap((line, i) => lines.slice(i + 1).map(other => ({ quantity, line, other })))
+      return pairs.flatMap(compareLines)
     }),
   )
 }
 
+/** @param {SummaryArm[]} arms @returns {SummaryArm[]} without A/A arms and those without sidecars */
+const listMeasuredSidecarArms = arms => arms.filter(arm => arm.repeatOf === null && arm.hasSidecars)
+
+/** @param {SummaryArm[]} arms @returns {SummaryArm[][]} one group for each plane */
+const groupByPlane = arms => [...groupBy(arms, renderContenderName).values()]
+
 /**
  * Lists the points of one plane that have a value, by rising values of the axis. Arms without a number on the axis
  * are left out.
- * @param {{ group: SummaryArm[], across: NonNullable<Summary['shows']['across']>, quantity: string }} options group:
- *   the arms of the plane; across: the axis
- * @returns {Point[]}
+ * @param {SummaryArm[]} arms of the plane
+ * @param {{ across: NonNullable<Summary['shows']['across']>, quantity: string }} options across: the axis
+ * @returns {Point[]} []: no arm has a value
  */
-function listPoints({ group, across, quantity }) {
-  return group
-    .map(arm => ({ at: Number(AXES[across].of(arm)), arm, quantity: findQuantity(arm, quantity) }))
+function listPoints(arms, { across, quantity }) {
+  return arms
+    .map(arm => ({ at: Number(AXES[across].readValue(arm)), arm, quantity: findQuantity(arm, quantity) }))
     .filter(point => Number.isFinite(point.at) && point.quantity.median !== null)
-    .sort((x, y) => x.at - y.at)
+    .sort((a, b) => a.at - b.at)
 }
 
 /**
  * Compares two lines, whether they cross or not.
- * @param {{ quantity: string, a: Point[], b: Point[] }} options
+ * @param {{ quantity: string, line: Point[], other: Point[] }} options
  * @returns {Crossing[]} one; []: the lines have fewer than two common values of the axis
  */
-function findCrossing({ quantity, a, b }) {
-  const [inA, inB] = [a.filter(p => b.some(({ at }) => at === p.at)), b.filter(p => a.some(({ at }) => at === p.at))]
-  const last = inA.length - 1
+function compareLines({ quantity, line, other }) {
+  const points = line.filter(({ at }) => other.some(point => point.at === at))
+  const otherPoints = other.filter(({ at }) => line.some(point => point.at === at))
+  const last = points.length - 1
   if (last < 1) return []
-  const isFirstLess = Number(inA[last].quantity.median) <= Number(inB[last].quantity.median)
+  const isFirstLess = Number(points[last].quantity.median) <= Number(otherPoints[last].quantity.median)
   /** @type {[Point[], Point[]]} */
-  const lines = isFirstLess ? [inA, inB] : [inB, inA]
-  const differencesBy = (/** @type {(quantity: Quantity) => number | null} */ select) =>
-    lines[0].flatMap((p, i) => {
-      const [value, other] = [select(p.quantity), select(lines[1][i].quantity)]
-      return value === null || other === null ? [] : [{ at: p.at, more: value - other }]
-    })
-  const changes = listChanges(differencesBy(({ median }) => median))
-  const rounds = Math.max(...lines.flat().map(p => p.quantity.values.length))
-  const byRound = Array.from({ length: rounds }, (_, round) => {
-    const [first, ...others] = listChanges(differencesBy(({ values }) => values[round] ?? null))
-    return first === undefined || others.length > 0 ? null : first
+  const lines = isFirstLess ? [points, otherPoints] : [otherPoints, points]
+  const changes = listSignChanges(listDifferences(lines, ({ median }) => median))
+  const rounds = Math.max(...lines.flat().map(point => point.quantity.values.length))
+  const changeByRound = Array.from({ length: rounds }, (_, round) => {
+    const roundChanges = listSignChanges(listDifferences(lines, ({ values }) => values[round] ?? null))
+    return roundChanges.length === 1 ? roundChanges[0] : null
   })
   // If some rounds do not cross exactly once, the others alone would give an interval that is too narrow.
-  const { low, high } = byRound.includes(null) ? { low: null, high: null } : summariseValues(byRound)
-  const isClear = lines[0].every(
-    (p, i) => Math.abs(Number(p.quantity.median) / Number(lines[1][i].quantity.median) - 1) >= GAP_LEAST,
-  )
-  const at = { median: changes[0] ?? null, low, high, values: byRound }
+  const { low, high } = changeByRound.includes(null) ? { low: null, high: null } : summariseValues(changeByRound)
+  const isClear = lines[0].every((point, i) => {
+    const ratio = Number(point.quantity.median) / Number(lines[1][i].quantity.median)
+    return Math.abs(ratio - 1) >= GAP_LEAST
+  })
+  const at = { median: changes[0] ?? null, low, high, values: changeByRound }
   return [{ quantity, lines, at, isOnce: changes.length < 2, isClear }]
 }
 
 /**
+ * Lists the differences of two lines, the first minus the second.
+ * @param {[Point[], Point[]]} lines at the same values of the axis
+ * @param {(quantity: Quantity) => number | null} readValue null: the point has none
+ * @returns {{ at: number, difference: number }[]} without the points at which a line has no value
+ */
+function listDifferences([first, second], readValue) {
+  return first.flatMap(({ at, quantity }, i) => {
+    const [value, other] = [readValue(quantity), readValue(second[i].quantity)]
+    return value === null || other === null ? [] : [{ at, difference: value - other }]
+  })
+}
+
+/**
  * Lists the values of the axis at which differences change their sign, by linear interpolation; 0 counts as negative.
- * @param {{ at: number, more: number }[]} differences
+ * @param {{ at: number, difference: number }[]} differences
  * @returns {number[]} []: they do not
  */
-function listChanges(differences) {
+function listSignChanges(differences) {
   return differences.slice(1).flatMap((next, i) => {
-    const { at, more } = differences[i]
-    return more > 0 === next.more > 0 ? [] : [at + ((next.at - at) * more) / (more - next.more)]
+    const { at, difference } = differences[i]
+    if (difference > 0 === next.difference > 0) return []
+    return [at + ((next.at - at) * difference) / (difference - next.difference)]
   })
 }

@@ -1,9 +1,8 @@
-import { LOUD_LEAST } from '../../judge/gates/load.js'
+import { LOUD_LEAST } from '../../judge/gates/loud.js'
 import { findQuantity, formatValue, QUANTITIES } from '../../judge/quantities.js'
 import { groupBy } from '../../lib/group-by.js'
-import { createGroupKey, listVariedAxes, renderArmName, renderVaried } from '../../model/arms.js'
-import { renderTooFewRequests } from './cpu-requests.js'
-import { findExclusion } from './excluded.js'
+import { createGroupKey, listVariedAxes, renderArmName, renderVariedAxes } from '../../model/arms.js'
+import { renderMissingP99s } from './excluded.js'
 
 /**
  * The verdict on a loud pair (`--loud`): the p99 of the quiet pairs beside it. Pure.
@@ -11,8 +10,8 @@ import { findExclusion } from './excluded.js'
  */
 
 /**
- * Renders for each loud rate, the highest first, the p99 of each proxy's quiet pairs, also as a multiple of that
- * without a loud pair.
+ * Renders for each condition with a loud pair, the highest loud rate first, the p99 of each proxy's quiet pairs, also as a multiple
+ * of that without a loud pair.
  * @param {SummaryArm[]} arms
  * @returns {string[]} sentences; []: no arm has a loud pair
  */
@@ -23,26 +22,27 @@ export function renderLoudPairs(arms) {
   const groups = groupBy(loud, arm => createGroupKey(arm))
   return [...groups.values()]
     .toSorted((a, b) => readLoudRate(b[0]) - readLoudRate(a[0]))
-    .map(group => renderLoudRate(group, { measured, varied }))
+    .map(group => renderLoudGroup(group, { measured, varied }))
 }
 
 /**
- * Renders the sentence of one loud rate.
+ * Renders the p99 of each proxy's quiet pairs under one condition, and which proxies have none.
  * @param {SummaryArm[]} group arms that differ only in the plane
  * @param {{ measured: SummaryArm[], varied: AxisName[] }} options measured: all arms, including those without a loud
  *   pair; varied: the axes in which groups differ
- * @returns {string}
+ * @returns {string} a sentence
  */
-function renderLoudRate(group, { measured, varied }) {
+function renderLoudGroup(group, { measured, varied }) {
   const withP99 = group.filter(arm => findP99(arm) !== null)
-  const axesText = renderVaried(group[0], varied)
+  const axesText = renderVariedAxes(group[0], varied)
   const start = `Quiet pairs beside ${readLoudRate(group[0])} requests/s to one${axesText ? ` (${axesText})` : ''}`
   const p99s = withP99.map(arm => {
     const remarks = [...renderLoudEffect(arm, measured), ...renderDeliveredRate(arm)]
     const remark = remarks.length > 0 ? ` (${remarks.join('; ')})` : ''
     return `${renderArmName(arm)} ${formatValue(QUANTITIES.p99, Number(findP99(arm)))} ms${remark}`
   })
-  const missing = renderMissingByProxy(group.filter(arm => !withP99.includes(arm)))
+  const withoutP99 = group.filter(arm => findP99(arm) === null)
+  const missing = renderMissingP99s(withoutP99, arms => `of ${arms.map(renderArmName).join(', ')}`)
   const p99Part = p99s.length > 0 ? [`p99 ${p99s.join(', ')}`] : []
   return `${start}: ${[...p99Part, ...missing].join('; ')}.`
 }
@@ -55,8 +55,8 @@ function renderLoudRate(group, { measured, varied }) {
  */
 function renderLoudEffect(arm, measured) {
   // Equal for arms that differ only in the loud rate.
-  const createArmKey = (/** @type {SummaryArm} */ keyed) =>
-    `${renderArmName(keyed)} ${createGroupKey(keyed, 'loudPerSecond')}`
+  const createArmKey = (/** @type {SummaryArm} */ keyedArm) =>
+    `${renderArmName(keyedArm)} ${createGroupKey(keyedArm, 'loudPerSecond')}`
   const withoutLoud = measured.find(other => readLoudRate(other) === 0 && createArmKey(other) === createArmKey(arm))
   if (!withoutLoud) return []
   const p99Ms = findP99(withoutLoud)
@@ -64,9 +64,9 @@ function renderLoudEffect(arm, measured) {
 }
 
 /**
- * Renders the rate that the loud pair got, if it is less than LOUD_LEAST of the requested one.
+ * Renders the rate at which the loud pair was answered, if it is less than LOUD_LEAST of the requested one.
  * @param {SummaryArm} arm
- * @returns {string[]} one clause; []: it got its rate, or the rate is not known
+ * @returns {string[]} one clause; []: it got its rate, or the rate was not measured
  */
 function renderDeliveredRate(arm) {
   const perSecond = findQuantity(arm, 'loudThroughput').median
@@ -75,18 +75,6 @@ function renderDeliveredRate(arm) {
   return [
     `${Math.round(perSecond)} of the ${readLoudRate(arm)} requests/s were answered${isSaturated ? ': saturated' : ''}`,
   ]
-}
-
-/**
- * Renders the proxies without a p99, by reason: the gate that excluded it, or too few requests in the window.
- * @param {SummaryArm[]} arms without a p99
- * @returns {string[]} clauses; []: there are none
- */
-function renderMissingByProxy(arms) {
-  return [...groupBy(arms, arm => findExclusion([arm], 'latency')?.gate).values()].map(group => {
-    const reason = findExclusion([group[0]], 'latency')?.reason ?? renderTooFewRequests(group[0])
-    return `no p99 of ${group.map(renderArmName).join(', ')}: ${reason}`
-  })
 }
 
 /**

@@ -15,10 +15,14 @@ import { DEFAULT_GENERATOR, findGenerator } from '../../model/tools.js'
 const RATE_SHARE = 0.15
 const DEFAULT_LINK = 'gateway-ratings'
 const DEFAULT_PLANES = ['none', 'pipy', 'envoy']
-const REPEATED = /** @type {const} */ (['tls', 'protocol', 'features'])
+/** Axes whose values a command repeats, if they are not the defaults. */
+const REPEATED_AXES = /** @type {const} */ (['tls', 'protocol', 'features'])
 
-/** Why no capacity was reached, by what bound; `%` is the number of users, `@` the generator. @type {Record<string, string>} */
-const WHY = {
+/**
+ * Reasons why no capacity was reached, by what bound an arm; `%` is the number of users, `@` the generator.
+ * @type {Record<string, string>}
+ */
+const REASONS = {
   users: 'no sidecar reached its limit with %',
   generator: '@ filled its CPUs before a sidecar reached its limit',
   host: '@ and the applications filled the machine before a sidecar reached its limit',
@@ -30,79 +34,95 @@ const WHY = {
 const NEIGHBOUR = 'neighbour'
 
 /**
+ * Arms of a closed loop, and the machine and the tools that ran it.
+ * @typedef {Pick<Summary, 'machine' | 'tools'> & { arms: SummaryArm[] }} Measured
+ */
+
+/**
  * Lists open questions of a closed loop: the capacity, if some sidecar did not reach its limit, and the latency, if
  * each arm has a rate.
- * @param {Pick<Summary, 'machine' | 'tools'> & { arms: SummaryArm[] }} measured
+ * @param {Measured} measured arms: of any load
  * @returns {NotMeasured[]} []: there are none, or the arms are interleaved or of another load
  */
 export function listOpenQuestions({ arms: allArms, machine, tools }) {
   const arms = allArms.filter(arm => !arm.load.isInterleaved)
   if (arms.length === 0 || arms[0].load.kind !== 'closed') return []
   const sidecars = arms.filter(arm => arm.sidecars.length > 0 && arm.cpuLimitCores !== null)
-  const latency = createLatencyQuestion({ arms, sidecars })
-  const unbound = sidecars.filter(arm => arm.boundBy !== 'sidecar' && arm.boundBy !== null)
-  if (unbound.length === 0) return latency
-  const [{ boundBy, cpuLimitCores, load, spoiled }] = unbound
-  const what = `capacity at ${cpuLimitCores} CPU each`
+  return [...createCapacityQuestion({ arms, machine, tools }, sidecars), ...createLatencyQuestion(arms, sidecars)]
+}
+
+/**
+ * Creates the open question of capacity, about the first arm that something other than a sidecar bound. If that is
+ * another program on the machine, the command is the same run again.
+ * @param {Measured} measured
+ * @param {SummaryArm[]} sidecars arms with sidecars and a CPU limit
+ * @returns {NotMeasured[]} one; []: a sidecar bound each arm, or it is not known what did
+ */
+function createCapacityQuestion({ arms, machine, tools }, sidecars) {
+  const unbound = sidecars.find(arm => arm.boundBy !== 'sidecar' && arm.boundBy !== null)
+  if (!unbound) return []
+  const { boundBy, cpuLimitCores, load, spoiled } = unbound
+  const subject = `capacity at ${cpuLimitCores} CPU each`
   if (boundBy === 'host' && spoiled.some(({ gate }) => gate === NEIGHBOUR)) {
     const command = renderRepeatCommand(arms, `--cpu ${cpuLimitCores}`)
     const commands = [{ command, gives: 'the same, once nothing else runs on this machine' }]
-    return [{ what, why: 'other programs filled the machine before a sidecar reached its limit', commands }, ...latency]
+    const reason = 'other programs filled the machine before a sidecar reached its limit'
+    return [{ what: subject, why: reason, commands }]
   }
   const generator = findGenerator({ tools }) ?? DEFAULT_GENERATOR
-  const why = (WHY[`${boundBy}`] ?? 'no sidecar reached its limit')
-    .replace('%', `${load.users} users`)
-    .replace('@', generator)
-  const commands = listCommands({ arms, sidecars, machine, tools })
-  return [{ what, why, commands }, ...latency]
+  const template = REASONS[`${boundBy}`] ?? 'no sidecar reached its limit'
+  const reason = template.replace('%', `${load.users} users`).replace('@', generator)
+  return [{ what: subject, why: reason, commands: listCapacityCommands({ arms, machine, tools }, sidecars) }]
 }
 
 /**
  * Lists commands that would measure a capacity; those that keep this limit and link come first.
- * @param {Pick<Summary, 'machine' | 'tools'> & { arms: SummaryArm[], sidecars: SummaryArm[] }} options
+ * @param {Measured} measured
+ * @param {SummaryArm[]} sidecars arms with sidecars and a CPU limit, at least one
  * @returns {Command[]} []: none would on this machine
  */
-function listCommands({ arms, sidecars, machine, tools }) {
-  const [{ load, link }] = arms
-  const sameOptions = renderOptions(arms)
+function listCapacityCommands({ arms, machine, tools }, sidecars) {
+  const [{ link }] = arms
   const isLoadElsewhere = machine.loadHost !== undefined
   const largest = findLargestBindingCpuLimit(Number(machine.cpus), isLoadElsewhere)
   const smallest = Math.min(...sidecars.map(arm => arm.cpuLimitCores ?? Number.POSITIVE_INFINITY))
-  /** @type {Command[]} */
-  const commands = []
-  if (largest < smallest) {
-    const on = link === DEFAULT_LINK ? '' : ` --link ${link}`
-    const rest = `${on}${sameOptions}${isLoadElsewhere ? ` --load-host ${machine.loadHost?.host}` : ''}`
-    const gives = 'capacity, at a limit that sidecars reach here'
-    commands.push({ command: renderCommand('bench', `--cpu ${largest}${rest}`), gives })
+  const loadHostOption = isLoadElsewhere ? ` --load-host ${machine.loadHost?.host}` : ''
+  const atLowerLimit = {
+    command: `${renderRepeatCommand(arms, `--cpu ${largest}`)}${loadHostOption}`,
+    gives: 'capacity, at a limit that sidecars reach here',
   }
+  const lowerLimitCommands = largest < smallest ? [atLowerLimit] : []
+  const isDefaultGenerator = findGenerator({ tools }) === DEFAULT_GENERATOR
+  if (isLoadElsewhere || !isDefaultGenerator || !canHaveWrk(arms[0])) return lowerLimitCommands
+  const renderWrkCommand = (/** @type {string} */ wrkLink) =>
+    renderCommand('bench', `--cpu ${smallest} --link ${wrkLink}${renderRepeatOptions(arms)} --generator wrk`)
   const options = { cpuLimit: smallest, cpus: Number(machine.cpus), sidecars: sidecars[0].sidecars.length }
-  const isForWrk = !isLoadElsewhere && arms[0].target === 'local' && load.connections === 'kept' && !load.hasCertificate
-  if (isForWrk && findGenerator({ tools }) === DEFAULT_GENERATOR) {
-    const renderWrkCommand = (/** @type {string} */ on) =>
-      renderCommand('bench', `--cpu ${smallest} --link ${on}${sameOptions} --generator wrk`)
-    if (canBindOnlyBesideWrk(options))
-      commands.unshift({
-        command: renderWrkCommand(link),
-        gives: 'capacity at this limit, beside a lighter load generator',
-      })
-    else if (link === DEFAULT_LINK && canBindOnlyBesideWrk({ ...options, sidecars: 1 }))
-      commands.push({ command: renderWrkCommand('ratings'), gives: 'capacity of one sidecar at this limit' })
+  if (canBindOnlyBesideWrk(options)) {
+    const gives = 'capacity at this limit, beside a lighter load generator'
+    return [{ command: renderWrkCommand(link), gives }, ...lowerLimitCommands]
   }
-  return commands
+  if (link !== DEFAULT_LINK || !canBindOnlyBesideWrk({ ...options, sidecars: 1 })) return lowerLimitCommands
+  const ofOneSidecar = { command: renderWrkCommand('ratings'), gives: 'capacity of one sidecar at this limit' }
+  return [...lowerLimitCommands, ofOneSidecar]
+}
+
+/** Says whether wrk can make the load of an arm. @param {SummaryArm} arm */
+function canHaveWrk({ target, load }) {
+  return target === 'local' && load.connections === 'kept' && !load.hasCertificate
 }
 
 /**
  * Creates the open question of latency, with the command that measures it at a share of the slowest arm's rate.
- * @param {{ arms: SummaryArm[], sidecars: SummaryArm[] }} options
+ * @param {SummaryArm[]} arms
+ * @param {SummaryArm[]} sidecars arms with sidecars and a CPU limit; []: the command has no CPU limit
  * @returns {NotMeasured[]} one; []: an arm has no rate
  */
-function createLatencyQuestion({ arms, sidecars }) {
+function createLatencyQuestion(arms, sidecars) {
   const slowest = Math.min(...arms.map(arm => findQuantity(arm, 'throughput').median ?? 0))
   if (slowest <= 0) return []
   const rate = Math.max(1, Number((slowest * RATE_SHARE).toPrecision(1)))
-  const cpu = sidecars.length > 0 ? ` --cpu ${sidecars[0].cpuLimitCores}` : ''
-  const command = renderRepeatCommand(arms, `--rate ${rate}${cpu}`)
+  const cpuOption = sidecars.length > 0 ? ` --cpu ${sidecars[0].cpuLimitCores}` : ''
+  const command = renderRepeatCommand(arms, `--rate ${rate}${cpuOption}`)
   return [{ what: 'latency', why: '', commands: [{ command, gives: `p99 of each proxy at ${rate} req/s` }] }]
 }
 
@@ -114,8 +134,8 @@ function createLatencyQuestion({ arms, sidecars }) {
  */
 function renderRepeatCommand(arms, options) {
   const [{ link }] = arms
-  const on = link === DEFAULT_LINK ? '' : ` --link ${link}`
-  return renderCommand('bench', `${options}${on}${renderOptions(arms)}`)
+  const linkOption = link === DEFAULT_LINK ? '' : ` --link ${link}`
+  return renderCommand('bench', `${options}${linkOption}${renderRepeatOptions(arms)}`)
 }
 
 /**
@@ -123,16 +143,17 @@ function renderRepeatCommand(arms, options) {
  * @param {SummaryArm[]} arms
  * @returns {string} begins with a space; empty: all are the defaults
  */
-function renderOptions(arms) {
-  const renderWholeName = (/** @type {SummaryArm} */ { variant, ...arm }) =>
+function renderRepeatOptions(arms) {
+  const renderChoice = (/** @type {SummaryArm} */ { variant, ...arm }) =>
     `${renderArmName({ ...arm, variant: null })}${variant ? `=${variant}` : ''}`
-  const planes = [...new Set(arms.filter(arm => !arm.repeatOf).map(renderWholeName))]
-  const axes = REPEATED.flatMap(name => {
-    const values = [...new Set(arms.filter(({ hasSidecars }) => hasSidecars).map(AXES[name].of))]
-    return values.length === 0 || (values.length === 1 && values[0] === AXES[name].values[0])
-      ? []
-      : [` --${name} ${values.join(',')}`]
-  })
+  const planes = [...new Set(arms.filter(arm => !arm.repeatOf).map(renderChoice))]
   const areDefault = planes.every(plane => DEFAULT_PLANES.includes(plane))
-  return [...(areDefault ? [] : [` --planes ${planes.join(',')}`]), ...axes].join('')
+  const planesOption = areDefault ? '' : ` --planes ${planes.join(',')}`
+  const withSidecars = arms.filter(({ hasSidecars }) => hasSidecars)
+  const axisOptions = REPEATED_AXES.flatMap(name => {
+    const values = [...new Set(withSidecars.map(AXES[name].readValue))]
+    const isDefault = values.every(value => value === AXES[name].values[0])
+    return isDefault ? [] : [` --${name} ${values.join(',')}`]
+  })
+  return [planesOption, ...axisOptions].join('')
 }

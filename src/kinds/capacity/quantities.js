@@ -1,23 +1,24 @@
 import { medianSorted } from 'simple-statistics'
 import { countDroppedRequests } from '../../judge/gates/load.js'
-import { createRowFactory, findRoundValue, listSidecars, sumValues } from '../../judge/record/measures.js'
+import { findRoundValue, listSidecars, sumValues } from '../../judge/record/measures.js'
+import { createRowFactory } from '../../judge/record/quantity-row.js'
 import { MIB } from '../../lib/units.js'
 
 /** Quantities of configuration changes under load, idle pairs, loud pairs, bursts, and sidecars that end. Pure. */
 /** @import { LoadPoint, ProcessRecord, TrialRecord } from '../../model/types.ts' */
 /** @import { QuantityRow } from '../../judge/record/quantity-row.js' */
 
-const milliseconds = createRowFactory({ group: 'changes', unit: 'ms', digits: 1, use: 'memory' })
+const createChangeRow = createRowFactory({ group: 'changes', unit: 'ms', digits: 1, use: 'memory' })
 // A p99 has recovered when it is at most twice the highest before, or at most 5 ms, which a scheduler can add, over the lowest.
-const TIMES_MOST = 2
-const MORE_MOST_MS = 5
+const P99_TIMES_MOST = 2
+const P99_ADDED_MOST_MS = 5
 // Half seconds with less than this share of the due requests have not recovered: some requests still waited for a free user.
-const RATE_LEAST = 0.95
+const RECOVERED_RATE_LEAST = 0.95
 
 /** @type {QuantityRow[]} */
 export const CHANGE_ROWS = [
   {
-    ...milliseconds('effectMs', 'time to effect ms'),
+    ...createChangeRow('effectMs', 'time to effect ms'),
     definition:
       "From the commit of a change of configuration until a new connection was served by it; the median of the window's changes.",
     measure({ record }) {
@@ -26,58 +27,57 @@ export const CHANGE_ROWS = [
     },
   },
   {
-    ...milliseconds('effectMostMs', 'longest time to effect ms'),
+    ...createChangeRow('effectMostMs', 'longest time to effect ms'),
     definition: "The longest time to effect of the window's changes.",
     measure: ({ record }) => listEffectsMs(record)?.at(-1) ?? null,
   },
   {
-    ...milliseconds('failedPerChange', 'failed requests a change'),
+    ...createChangeRow('failedPerChange', 'failed requests a change'),
     unit: 'requests',
     definition: 'Requests that failed in the window over the changes of configuration in it.',
     measure: ({ record: { load, changes } }) => (load && changes?.length ? load.failed / changes.length : null),
   },
   {
-    ...milliseconds('cpuMillisPerChange', 'CPU a change, ms'),
+    ...createChangeRow('cpuMillisPerChange', 'CPU a change, ms'),
     definition: 'CPU time of all sidecars minus that of the arm without changes, over the number of changes.',
     measure: ({ record, unchanged }) => computeCpuMillisPerChange(record, unchanged ?? []),
   },
 ]
 
+const createPairRow = createRowFactory({ group: 'pairs', unit: 'MiB', digits: 1, use: 'memory' })
+
 /** @type {QuantityRow[]} */
 export const PAIR_ROWS = [
   {
-    ...createRowFactory({ group: 'pairs', unit: 'thousandths of a core', digits: 2, use: 'cpuPerRequest' })(
-      'pairMillicores',
-      'mCPU a pair',
-    ),
+    ...createPairRow('pairMillicores', 'mCPU a pair'),
+    unit: 'thousandths of a core',
+    digits: 2,
+    use: 'cpuPerRequest',
     definition: 'Without a load: CPU of all sidecars over the number of pairs, in thousandths of a core.',
-    measure: ({ record }) => sumPerPair(record, p => 1000 * p.cpuCores),
+    measure: ({ record }) => computeMeanPerPair(record, p => 1000 * p.cpuCores),
   },
   {
-    ...createRowFactory({ group: 'pairs', unit: 'MiB', scale: MIB, digits: 1, use: 'memory' })(
-      'pairPss',
-      'PSS MiB a pair',
-      'pairPssBytes',
-    ),
+    ...createPairRow('pairPss', 'PSS MiB a pair', 'pairPssBytes'),
+    scale: MIB,
     definition:
       'Without a load: PSS of all sidecars over the number of pairs. Pages of the program that all share are counted once.',
-    measure: ({ record }) => sumPerPair(record, p => p.memory.pssBytes),
+    measure: ({ record }) => computeMeanPerPair(record, p => p.memory.pssBytes),
   },
 ]
 
-const ofLoud = createRowFactory({ group: 'loud', unit: 'requests/s', digits: 0, use: 'throughput' })
+const createLoudRow = createRowFactory({ group: 'loud', unit: 'requests/s', digits: 0, use: 'throughput' })
 
 /** @type {QuantityRow[]} */
 export const LOUD_ROWS = [
   {
-    ...ofLoud('loudThroughput', 'requests/s of the loud pair', 'loudThroughputPerSecond'),
+    ...createLoudRow('loudThroughput', 'requests/s of the loud pair', 'loudThroughputPerSecond'),
     short: 'loud req/s',
     definition:
       'Verified requests per second to the loud pair (`--loud`), which no throughput and no latency of the others counts.',
     measure: ({ record: { load, window } }) => (load?.loud && window ? load.loud.verified / window.seconds : null),
   },
   {
-    ...ofLoud('loudFailed', 'failed requests of the loud pair', 'loudFailedFraction'),
+    ...createLoudRow('loudFailed', 'failed requests of the loud pair', 'loudFailedFraction'),
     short: 'loud failed',
     unit: '%',
     scale: 0.01,
@@ -88,27 +88,27 @@ export const LOUD_ROWS = [
   },
 ]
 
-const ofBurst = createRowFactory({ group: 'burst', unit: 'requests', digits: 0, use: 'throughput' })
+const createBurstRow = createRowFactory({ group: 'burst', unit: 'requests', digits: 0, use: 'throughput' })
 
 /** @type {QuantityRow[]} */
 export const BURST_ROWS = [
   {
-    ...ofBurst('burstDue', 'due in the burst', 'burstDueRequests'),
+    ...createBurstRow('burstDue', 'due in the burst', 'burstDueRequests'),
     definition: 'Requests that were due in the burst: its rate times its length.',
     measure: ({ record }) => record.load?.burst?.due ?? null,
   },
   {
-    ...ofBurst('burstServed', 'served of them', 'burstServedRequests'),
+    ...createBurstRow('burstServed', 'served of them', 'burstServedRequests'),
     definition: 'Requests that started in the burst and were answered rightly, however late.',
     measure: ({ record }) => record.load?.burst?.verified ?? null,
   },
   {
-    ...ofBurst('burstDropped', 'dropped of them', 'burstDroppedRequests'),
+    ...createBurstRow('burstDropped', 'dropped of them', 'burstDroppedRequests'),
     definition: 'Requests that were due in the burst and never started, for no user was free to send them.',
     measure: ({ record }) => countBurstDrops(record),
   },
   {
-    ...ofBurst('burstP99', 'p99 in the burst ms', 'burstP99Ms'),
+    ...createBurstRow('burstP99', 'p99 in the burst ms', 'burstP99Ms'),
     unit: 'ms',
     digits: 1,
     definition:
@@ -129,31 +129,27 @@ export const BURST_ROWS = [
   },
 ]
 
-const ofEnding = createRowFactory({ group: 'ending', unit: 'ms', scale: 0.001, digits: 0, use: 'memory' })
+const createEndingRow = createRowFactory({ group: 'ending', unit: 'ms', scale: 0.001, digits: 0, use: 'memory' })
 
 /** @type {QuantityRow[]} */
 export const ENDING_ROWS = [
   {
-    ...createRowFactory({ group: 'ending', unit: 'requests', digits: 1, use: 'memory' })(
-      'lostRequests',
-      'requests lost',
-    ),
+    ...createEndingRow('lostRequests', 'requests lost'),
+    unit: 'requests',
+    scale: 1,
+    digits: 1,
     definition:
       'Requests that failed, or found no free user, in a window in which a sidecar ended and its successor started.',
-    measure: ({ record }) =>
-      record.load && record.ending
-        ? record.load.failed +
-          countDroppedRequests(/** @type {import('../../judge/gates/gate.js').Measured} */ (record), 0)
-        : null,
+    measure: ({ record }) => (record.ending ? countLostRequests(record) : null),
   },
   {
-    ...ofEnding('goneMs', 'gone after ms', 'goneSeconds'),
+    ...createEndingRow('goneMs', 'gone after ms', 'goneSeconds'),
     definition:
       'From the first step to the end of a sidecar until its process was gone. No value where it had to be killed.',
     measure: ({ record: { ending } }) => ending?.goneSeconds ?? null,
   },
   {
-    ...ofEnding('successorMs', 'successor answers after ms', 'answerSeconds'),
+    ...createEndingRow('successorMs', 'successor answers after ms', 'answerSeconds'),
     definition:
       'From the start of the process that follows a sidecar under load until it answers a new connection, with its handshake.',
     measure: ({ record: { ending } }) => ending?.answerSeconds ?? null,
@@ -161,21 +157,21 @@ export const ENDING_ROWS = [
 ]
 
 /**
- * Sums a value over all sidecars, and divides the sum by the number of pairs.
+ * Computes the sum of a value over all sidecars, divided by the number of pairs.
  * @param {TrialRecord} record
- * @param {(p: ProcessRecord) => number | null} measure gives the value of a sidecar; null: unknown
+ * @param {(p: ProcessRecord) => number | null} readValue null: the sidecar has none
  * @returns {number | null} null: there are no pairs, no sidecars, or one has no value
  */
-function sumPerPair(record, measure) {
+function computeMeanPerPair(record, readValue) {
   const { pairs } = record.trial.arm.conditions
-  const sum = sumValues(listSidecars(record), measure)
+  const sum = sumValues(listSidecars(record), readValue)
   return pairs === undefined || sum === null ? null : sum / pairs
 }
 
 /**
  * Computes the failed share of the loud pair's requests.
  * @param {TrialRecord['load']} load
- * @returns {number | null} a fraction; null: none was sent, or failed ones were not counted
+ * @returns {number | null} a fraction; null: there is no loud pair, none was sent, or failed ones were not counted
  */
 function computeLoudFailedFraction(load) {
   const { verified = 0, failed } = load?.loud ?? {}
@@ -186,14 +182,16 @@ function computeLoudFailedFraction(load) {
  * Computes the CPU time that a change takes, beyond that of the same round without changes.
  * @param {TrialRecord} record
  * @param {TrialRecord[]} unchanged records of the arm without changes
- * @returns {number | null} milliseconds, negative if the round without changes took more; null: there are no changes,
- *   or no such round
+ * @returns {number | null} milliseconds, negative if the round without changes took more; null: there are no changes, no window or
+ *   no such round, or there are no sidecars
  */
 function computeCpuMillisPerChange(record, unchanged) {
   const { changes, window } = record
-  const [cores, without] = [sumSidecarCores(record), findRoundValue(unchanged, 'memory', sumSidecarCores)]
-  if (cores === null || without === null || !window || !changes?.length) return null
-  return (1000 * (cores - without) * window.seconds) / changes.length
+  if (!window || !changes?.length) return null
+  const cores = sumSidecarCores(record)
+  const coresWithout = findRoundValue(unchanged, 'memory', sumSidecarCores)
+  if (cores === null || coresWithout === null) return null
+  return (1000 * (cores - coresWithout) * window.seconds) / changes.length
 }
 
 /**
@@ -207,15 +205,26 @@ function listEffectsMs({ changes }) {
   return effects.map(seconds => 1000 * Number(seconds)).sort((a, b) => a - b)
 }
 
-/** Sums the CPU use of all sidecars. @param {TrialRecord} record @returns {number | null} cores; null: one has no value */
+/** Sums the CPU use of all sidecars. @param {TrialRecord} record @returns {number | null} cores; null: there are no sidecars */
 function sumSidecarCores(record) {
   return sumValues(listSidecars(record), p => p.cpuCores)
 }
 
 /**
+ * Counts the requests of a window with an ending that failed, or found no free user.
+ * @param {TrialRecord} record
+ * @returns {number | null} null: there was no load
+ */
+function countLostRequests(record) {
+  if (!record.load) return null
+  const measured = /** @type {import('../../judge/gates/gate.js').GatedRecord} */ (record)
+  return record.load.failed + countDroppedRequests(measured, 0)
+}
+
+/**
  * Counts the requests that were due in a burst and never started, at most all that were dropped.
  * @param {Pick<TrialRecord, 'load'>} record
- * @returns {number | null} null: there was no burst
+ * @returns {number | null} null: there was no burst, or its requests were not counted, as by older kits
  */
 function countBurstDrops({ load }) {
   if (!load?.burst) return null
@@ -233,22 +242,24 @@ function computeRecoverySeconds({ trial, load }) {
   const { burst, ratePerSecond = 0 } = trial.arm.load
   const series = load?.series ?? null
   if (burst === null || series === null) return null
-  const before = series.filter(p => p.atSeconds + p.seconds <= burst.beginsSeconds).flatMap(p => p.p99Ms ?? [])
-  if (before.length === 0) return null
-  const limitMs = Math.max(TIMES_MOST * Math.max(...before), Math.min(...before) + MORE_MOST_MS)
-  const endSeconds = burst.beginsSeconds + burst.seconds
+  const before = series.filter(point => point.atSeconds + point.seconds <= burst.beginsSeconds)
+  const p99sBefore = before.flatMap(({ p99Ms }) => p99Ms ?? [])
+  if (p99sBefore.length === 0) return null
+  const limitMs = Math.max(P99_TIMES_MOST * Math.max(...p99sBefore), Math.min(...p99sBefore) + P99_ADDED_MOST_MS)
   const isAsBefore = (/** @type {LoadPoint} */ { count, seconds, p99Ms }) =>
-    p99Ms !== null && p99Ms <= limitMs && count >= RATE_LEAST * ratePerSecond * seconds
-  const after = series.filter(p => p.atSeconds >= endSeconds)
-  const isBad = after.map(p => !isAsBefore(p))
+    p99Ms !== null && p99Ms <= limitMs && count >= RECOVERED_RATE_LEAST * ratePerSecond * seconds
+  const endSeconds = burst.beginsSeconds + burst.seconds
+  const after = series.filter(({ atSeconds }) => atSeconds >= endSeconds)
+  const areBad = after.map(point => !isAsBefore(point))
   // Records of older versions have no counts of the burst: keep the rule by which their numbers were published.
   if (!load?.burst) {
-    const recovered = after[isBad.lastIndexOf(true) + 1]
+    const recovered = after[areBad.lastIndexOf(true) + 1]
     return recovered ? recovered.atSeconds - endSeconds : null
   }
   // The p99 of half a second is its slowest request: only two bad half seconds in a row delay the recovery, or one right after the
   // burst, which goes on in it.
-  const lastBad = isBad.findLastIndex((bad, i) => bad && (isBad[i - 1] ?? true))
-  const first = after[lastBad + 1] ?? { atSeconds: endSeconds + after.reduce((sum, p) => sum + p.seconds, 0) }
-  return first.atSeconds - endSeconds
+  const lastBad = areBad.findLastIndex((isBad, i) => isBad && (areBad[i - 1] ?? true))
+  const secondsAfter = after.reduce((sum, { seconds }) => sum + seconds, 0)
+  const recoveredAtSeconds = after[lastBad + 1]?.atSeconds ?? endSeconds + secondsAfter
+  return recoveredAtSeconds - endSeconds
 }

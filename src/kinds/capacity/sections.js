@@ -7,18 +7,18 @@ import { drawCrossings, renderCrossings } from './crossings.js'
 /** @type {Sections<ResultOf<'capacity'>>} */
 export const capacitySections = {
   kind: 'capacity',
-  heading: renderLimitHeading,
+  renderHeading: renderLimitHeading,
   summarise: () => ({}),
-  answer: answerCapacity,
-  findings(result, summary) {
+  createAnswer: answerCapacity,
+  renderFindings(result, summary) {
     const crossings = renderCrossings(result, summary)
     return crossings.length > 0 ? ['Where one takes less than another:', ...crossings.map(line => `  ${line}`)] : []
   },
-  charts: drawCrossings,
+  drawCharts: drawCrossings,
 }
 
 /**
- * Renders the heading beside results of other kinds: the CPU limits.
+ * Renders the heading beside results of other kinds: the CPU limits, or that there is none.
  * @param {ResultOf<'capacity'>} result
  * @returns {string}
  */

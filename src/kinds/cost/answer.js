@@ -38,7 +38,7 @@ export function answerCost({ result, summary, measured }) {
       ...renderPairs({ comparisons }),
       ...(costSentences.length > 0 ? costSentences : renderContrasts({ comparisons })),
     ],
-    basis: [...basis.slice(0, -1), ...renderCondition(result, summary), ...basis.slice(-1)],
+    basis: [...basis.slice(0, -1), ...renderUsersCondition(result, summary), ...basis.slice(-1)],
     notes,
   }
 }
@@ -47,17 +47,18 @@ export function answerCost({ result, summary, measured }) {
  * Renders the number of users for which a comparison holds, and the command for other numbers.
  * @param {ResultOf<'cost'>} result
  * @param {Pick<Summary, 'results'>} summary
- * @returns {string[]} one sentence; []: nothing was compared, the arms have a rate or different users, or the title
+ * @returns {string[]} one sentence; []: nothing was compared, an arm has a rate or other users than the first, or the title
  *   has the number, since all parts of the run have the same
  */
-function renderCondition({ arms, comparisons, cpus }, summary) {
+function renderUsersCondition({ arms, comparisons, cpus }, summary) {
   const listUsers = (/** @type {SummaryArm[]} */ listedArms) => [
     ...new Set(listedArms.map(({ load }) => (load.ratePerSecond === undefined ? load.users : undefined))),
   ]
-  const [users, ...others] = listUsers(arms)
   const isCompared = comparisons.some(({ isControl }) => !isControl)
   const isInTitle = listUsers(listArms(summary)).length === 1
-  if (!isCompared || users === undefined || others.length > 0 || isInTitle) return []
+  if (!isCompared || isInTitle) return []
+  const [users, ...otherUsers] = listUsers(arms)
+  if (users === undefined || otherUsers.length > 0) return []
   const placement = cpus ? '' : ', unpinned'
   return [
     `At ${renderNounCount(users, 'user')}${placement}; other loads move it: ${renderCommand('bench', 'conditions')}.`,

@@ -3,7 +3,7 @@ import { groupBy } from '../../lib/group-by.js'
 import { joinWords } from '../../lib/letters.js'
 import { summariseValues } from '../../lib/stats.js'
 import { renderInterval } from '../../lib/units.js'
-import { createGroupKey, renderArmName, renderAxes, renderContenderName } from '../../model/arms.js'
+import { createGroupKey, listVariedAxes, renderArmName, renderAxes, renderContenderName } from '../../model/arms.js'
 
 /**
  * The cost of each value of an axis, such as a feature, to two proxies: microseconds of CPU a request beyond the first value, and
@@ -16,6 +16,7 @@ import { createGroupKey, renderArmName, renderAxes, renderContenderName } from '
  * @typedef {object} AxisCost
  * @property {string} label of the value
  * @property {string} base label of the first value
+ * @property {string} condition values on the other axes that vary; empty: none does
  * @property {[string, string]} names of the proxies
  * @property {[number, number]} micros of each proxy beyond the first value: medians of the repeats
  * @property {Quantity} difference the first proxy's minus the second's, by repeat
@@ -25,41 +26,45 @@ import { createGroupKey, renderArmName, renderAxes, renderContenderName } from '
  * Computes the costs of each axis that the experiment contrasts, under each condition with exactly two proxies.
  * @param {Pick<Result, 'arms' | 'comparisons'>} result
  * @param {Pick<Summary, 'shows'>} summary
- * @returns {AxisCost[]} []: there are none
+ * @returns {AxisCost[]} []: the experiment contrasts no axis, or no condition has two proxies that can be compared
  */
 export function computeAxisCosts({ arms, comparisons }, { shows }) {
   const measured = arms.filter(arm => arm.repeatOf === null && arm.hasSidecars)
-  return (shows.contrasts ?? []).flatMap(axis =>
-    [...groupBy(measured, arm => createGroupKey(arm, axis)).values()].flatMap(group => {
+  const varied = listVariedAxes(measured)
+  return (shows.contrasts ?? []).flatMap(axis => {
+    const otherAxes = varied.filter(name => name !== axis)
+    return [...groupBy(measured, arm => createGroupKey(arm, axis)).values()].flatMap(group => {
       const proxies = [...groupBy(group, renderContenderName).values()]
-      return proxies.length === 2 ? computeCostsOfTwo({ proxies, axis, comparisons }) : []
-    }),
-  )
+      if (proxies.length !== 2) return []
+      const condition = renderAxes(group[0], otherAxes)
+      return computeCostsOfTwo({ proxies, axis, comparisons }).map(cost => ({ ...cost, condition }))
+    })
+  })
 }
 
 /**
- * Computes the cost of each value but the first. A value is left out if one proxy lacks it, or has no valid
- * comparison of it.
+ * Computes the cost of each value but the first. A value is left out if a proxy lacks it or has no valid comparison of it, or no
+ * repeat has both proxies.
  * @param {{ proxies: SummaryArm[][], axis: AxisName, comparisons: Comparison[] }} options proxies: the arms of each
  *   of the two
- * @returns {AxisCost[]}
+ * @returns {Omit<AxisCost, 'condition'>[]} []: the second proxy lacks the first value of the first proxy, or no value is left
  */
 function computeCostsOfTwo({ proxies: [first, second], axis, comparisons }) {
   const renderAxisLabel = (/** @type {SummaryArm} */ arm) => renderAxes(arm, [axis])
   const base = renderAxisLabel(first[0])
-  const baseOfSecond = second.find(arm => renderAxisLabel(arm) === base)
-  if (!baseOfSecond) return []
+  const secondBase = second.find(arm => renderAxisLabel(arm) === base)
+  if (!secondBase) return []
   return first.slice(1).flatMap(arm => {
-    const beside = second.find(other => renderAxisLabel(other) === renderAxisLabel(arm))
-    const ofFirst = computeMicros(arm, { base: first[0], axis, comparisons })
-    const ofSecond = beside && computeMicros(beside, { base: baseOfSecond, axis, comparisons })
-    if (!ofFirst || !ofSecond) return []
-    const micros = [ofFirst, ofSecond].map(values => summariseValues(values).median)
-    const difference = summariseValues(subtractRepeats(ofFirst, ofSecond))
-    const names = /** @type {[string, string]} */ ([renderArmName(arm), renderArmName(beside)])
-    return difference.median === null
-      ? []
-      : [{ label: renderAxisLabel(arm), base, names, micros: /** @type {[number, number]} */ (micros), difference }]
+    const label = renderAxisLabel(arm)
+    const counterpart = second.find(other => renderAxisLabel(other) === label)
+    const values = computeAddedMicros(arm, { base: first[0], axis, comparisons })
+    const secondValues = counterpart && computeAddedMicros(counterpart, { base: secondBase, axis, comparisons })
+    if (!values || !secondValues) return []
+    const difference = summariseValues(subtractRepeats(values, secondValues))
+    if (difference.median === null) return []
+    const micros = [values, secondValues].map(repeats => Number(summariseValues(repeats).median))
+    const names = [arm, counterpart].map(renderArmName)
+    return [{ label, base, names: [names[0], names[1]], micros: [micros[0], micros[1]], difference }]
   })
 }
 
@@ -69,17 +74,15 @@ function computeCostsOfTwo({ proxies: [first, second], axis, comparisons }) {
  * @param {SummaryArm} arm
  * @param {{ base: SummaryArm, axis: AxisName, comparisons: Comparison[] }} options base: the arm with the first value
  *   of the axis
- * @returns {(number | null)[] | null} µs of CPU per request, by repeat; null: there is no valid comparison, or no
- *   median
+ * @returns {(number | null)[] | null} µs of CPU per request, by repeat, null: the repeat has no ratio; null: there is no valid
+ *   comparison, or `base` has no median
  */
-function computeMicros(arm, { base, axis, comparisons }) {
-  const comparison = comparisons.find(
-    c =>
-      c.contrast === axis &&
-      c.quantity === PRIMARY.name &&
-      c.service === null &&
-      c.a === `${renderArmName(arm)} with ${renderAxes(arm, [axis])}` &&
-      createGroupKey(c) === createGroupKey(arm),
+function computeAddedMicros(arm, { base, axis, comparisons }) {
+  const ofArm = comparisons.filter(
+    ({ contrast, a }) => contrast === axis && a === `${renderArmName(arm)} with ${renderAxes(arm, [axis])}`,
+  )
+  const comparison = ofArm.find(
+    c => c.quantity === PRIMARY.name && c.service === null && createGroupKey(c) === createGroupKey(arm),
   )
   const { median } = findQuantity(base, PRIMARY.name)
   if (!comparison || comparison.verdict === 'invalid' || median === null) return null
@@ -92,75 +95,89 @@ function computeMicros(arm, { base, axis, comparisons }) {
  * @param {(number | null)[]} others
  * @returns {(number | null)[]} null: the repeat lacks one of the values
  */
-const subtractRepeats = (values, others) =>
-  values.map((value, round) => {
-    const other = others[round] ?? null
+function subtractRepeats(values, others) {
+  return values.map((value, i) => {
+    const other = others[i] ?? null
     return value === null || other === null ? null : value - other
   })
+}
 
 /**
- * Draws a row for each value of an axis.
+ * Groups the costs of one axis under one condition.
  * @param {AxisCost[]} costs
- * @returns {Picture[]} one; []: there are no costs
+ */
+const groupByAxis = costs => [
+  ...groupBy(costs, ({ names, base, condition }) => JSON.stringify([names, base, condition])).values(),
+]
+
+/**
+ * Draws a picture for each axis and condition, with a row for each value.
+ * @param {AxisCost[]} costs
+ * @returns {Picture[]}
  */
 export function drawAxisCosts(costs) {
-  if (costs.length === 0) return []
-  const [{ names, base }] = costs
-  const group = `µs a request beyond ${base}`
-  return [
-    {
+  return groupByAxis(costs).map(rows => {
+    const [{ names, base, condition }] = rows
+    const group = `µs a request beyond ${base}${condition && ` (${condition})`}`
+    return {
       columns: [
         ...names.map(heading => ({ group, heading })),
         { heading: `${names[0]} − ${names[1]}` },
         { heading: '', align: 'left' },
       ],
-      rows: costs.map(({ label, micros, difference }) => ({
+      rows: rows.map(({ label, micros, difference }) => ({
         label,
         cells: [
           ...micros.map(value => ({ text: renderMicros(value) })),
           { text: renderDifference(difference) },
-          { text: renderVerdict(difference) },
+          { text: renderDifferenceVerdict(difference) },
         ],
       })),
-    },
-  ]
+    }
+  })
 }
 
 /**
  * Renders which values cost the first proxy more or fewer microseconds than the second, and which show no difference.
  * @param {AxisCost[]} costs
- * @returns {string[]} one sentence; []: there are no costs, or none has an interval
+ * @returns {string[]} a sentence for each axis and condition of which a cost has an interval
  */
-export function renderAxisCosts(costs) {
-  if (costs.length === 0) return []
-  const [
-    {
-      names: [first, second],
-    },
-  ] = costs
-  const renderLabels = (/** @type {string} */ verdict) =>
-    joinWords(costs.filter(({ difference }) => renderVerdict(difference) === verdict).map(({ label }) => label))
+export const renderAxisCosts = costs => groupByAxis(costs).flatMap(renderCostsOfAxis)
+
+/**
+ * Renders the sentence of one axis and condition.
+ * @param {AxisCost[]} costs at least one
+ * @returns {string[]} one sentence; []: none has an interval
+ */
+function renderCostsOfAxis(costs) {
+  if (costs.every(({ difference }) => difference.low === null)) return []
+  const { names, condition } = costs[0]
+  const labelsByVerdict = groupBy(costs, ({ difference }) => renderDifferenceVerdict(difference))
   const clauses = /** @type {const} */ ([
     ['more', 'more microseconds'],
     ['fewer', 'fewer'],
     ['no difference shown', 'no difference shown'],
-  ]).flatMap(([verdict, words]) => (renderLabels(verdict) ? [`${words}: ${renderLabels(verdict)}`] : []))
-  const isOpen = costs.every(({ difference }) => difference.low === null)
-  return isOpen ? [] : [`What each costs ${first}, against ${second}: ${clauses.join('; ')}.`]
+  ]).flatMap(([verdict, words]) => {
+    const labels = (labelsByVerdict.get(verdict) ?? []).map(({ label }) => label)
+    return labels.length > 0 ? [`${words}: ${joinWords(labels)}`] : []
+  })
+  const place = condition && ` (${condition})`
+  return [`What each costs ${names[0]}, against ${names[1]}${place}: ${clauses.join('; ')}.`]
 }
 
 /**
- * Renders the verdict on a difference, which needs an interval entirely above or below 0.
+ * Renders the verdict on a difference: more or fewer needs an interval entirely above or below 0.
  * @param {Quantity} difference in µs, the first proxy minus the second
- * @returns {string}
+ * @returns {string} `more`, `fewer`, `no difference shown` or, without an interval, `no interval yet`
  */
-function renderVerdict({ low, high }) {
+function renderDifferenceVerdict({ low, high }) {
   if (low === null || high === null) return 'no interval yet'
-  return high < 0 ? 'fewer' : low > 0 ? 'more' : 'no difference shown'
+  if (high < 0) return 'fewer'
+  return low > 0 ? 'more' : 'no difference shown'
 }
 
 /**
- * Renders a difference in µs, with its interval.
+ * Renders the median of a difference in µs, with its interval.
  * @param {Quantity} difference
  * @returns {string} such as `+12.3 [+10.1, +14.5]`; without the interval if there is none
  */
@@ -171,5 +188,6 @@ function renderDifference(difference) {
 /** Renders microseconds with their sign; without one if they round to 0. @param {number} micros @returns {string} */
 function renderMicros(micros) {
   const text = Math.abs(micros).toFixed(1)
-  return `${text === '0.0' ? '' : micros < 0 ? '−' : '+'}${text}`
+  if (text === '0.0') return text
+  return `${micros < 0 ? '−' : '+'}${text}`
 }

@@ -9,19 +9,19 @@ import { answerCost } from './answer.js'
  * Sections of interleaved planes: the cost of a request. Pure.
  * @import { Sections } from '../sections.js'
  */
-/** @import { Arm, Manifest, ResultOf, Summary, TrialRecord } from '../../model/types.ts' */
+/** @import { Arm, Manifest, ResultOf, Summary, SummaryArm, TrialRecord } from '../../model/types.ts' */
 
 /** @type {Sections<ResultOf<'cost'>>} */
 export const costSections = {
   kind: 'cost',
-  heading: () => 'Cost of a request, interleaved',
+  renderHeading: () => 'Cost of a request, interleaved',
   summarise: summariseInterleaved,
-  answer: answerCost,
-  findings: (result, { tools }) => [`${renderRatioHeading(result, tools)}.`, ...renderConnections(result)],
+  createAnswer: answerCost,
+  renderFindings: (result, { tools }) => [`${renderRatioHeading(result, tools)}.`, ...renderConnections(result)],
 }
 
 /**
- * Summarises what only interleaved trials have: the pinned CPUs, and the connections of sidecars.
+ * Computes the fields that only results of interleaved trials have: the pinned CPUs, and the connections of sidecars.
  * @param {{ manifest: Manifest, arms: Arm[], records: TrialRecord[] }} run
  * @returns {Pick<ResultOf<'cost'>, 'cpus' | 'connections'>} cpus: their numbers; null: nothing is pinned;
  *   connections: of each arm with sidecars, the median of its trials; null: no trial counted them all
@@ -32,14 +32,11 @@ function summariseInterleaved({ manifest: { placements }, arms, records }) {
     cpus: placement && { generator: placement.generator.length, arms: placement.sidecar.length },
     connections: arms
       .filter(arm => arm.hasSidecars)
-      .map(({ id }) => ({
-        armId: id,
-        count: summariseValues(
-          records.flatMap(r =>
-            r.trial.arm.id === id ? (sumValues(listSidecars(r), p => p.connections ?? null) ?? []) : [],
-          ),
-        ).median,
-      })),
+      .map(({ id }) => {
+        const recordsOfArm = records.filter(({ trial }) => trial.arm.id === id)
+        const counts = recordsOfArm.map(record => sumValues(listSidecars(record), p => p.connections ?? null))
+        return { armId: id, count: summariseValues(counts).median }
+      }),
   }
 }
 
@@ -47,32 +44,37 @@ function summariseInterleaved({ manifest: { placements }, arms, records }) {
  * Renders the conditions for which the ratios hold: the load of the first arm, its generator, and their CPUs.
  * @param {ResultOf<'cost'>} result
  * @param {Summary['tools']} tools
- * @returns {string}
+ * @returns {string} a sentence without its point
  */
-function renderRatioHeading({ arms, cpus }, tools) {
-  const [{ load }] = arms
-  const loadWords =
-    load.kind === 'open'
-      ? `requests at a rate${load.sliceMs ? `, in slices of ${load.sliceMs / 1000} s` : ''}`
-      : `${load.users} users in slices of ${load.sliceMs} ms`
-  const renderCpuCount = (/** @type {number} */ count) => (count === 1 ? 'one CPU' : `${count} CPUs`)
-  const placementWords = cpus
-    ? `on ${renderCpuCount(cpus.generator)}, all proxies on ${cpus.arms === 1 ? 'another' : `${cpus.arms} others`}`
-    : 'and all proxies unpinned'
+function renderRatioHeading({ arms: [{ load }], cpus }, tools) {
+  const closedLoopWords = `${load.users} users in slices of ${load.sliceMs} ms`
+  const loadWords = load.kind === 'open' ? renderRateWords(load) : closedLoopWords
+  const placementWords = cpus ? renderPlacementWords(cpus) : 'and all proxies unpinned'
   return `Interleaved, without a CPU limit: ${loadWords}; ${findGenerator({ tools })} ${placementWords}`
+}
+
+/** @param {SummaryArm['load']} load with a rate */
+function renderRateWords({ sliceMs }) {
+  return `requests at a rate${sliceMs ? `, in slices of ${sliceMs / 1000} s` : ''}`
+}
+
+/** @param {NonNullable<ResultOf<'cost'>['cpus']>} cpus the numbers of pinned CPUs */
+function renderPlacementWords({ generator, arms }) {
+  const generatorWords = generator === 1 ? 'one CPU' : `${generator} CPUs`
+  return `on ${generatorWords}, all proxies on ${arms === 1 ? 'another' : `${arms} others`}`
 }
 
 /**
  * Renders the numbers of connections, since a request costs more with more of them.
  * @param {ResultOf<'cost'>} result
- * @returns {string[]} one sentence; []: none were counted
+ * @returns {string[]} one sentence, with the range of each proxy over its arms; []: none were counted
  */
-function renderConnections({ arms, connections: armConnections }) {
-  const connections = armConnections.flatMap(({ armId, count }) => {
+function renderConnections({ arms, connections }) {
+  const countedArms = connections.flatMap(({ armId, count }) => {
     const arm = arms.find(({ id }) => id === armId)
     return arm && arm.repeatOf === null && count !== null ? [{ name: renderArmName(arm), count }] : []
   })
-  const planes = [...groupBy(connections, ({ name }) => name)].map(([name, rows]) => {
+  const planes = [...groupBy(countedArms, ({ name }) => name)].map(([name, rows]) => {
     const counts = rows.map(({ count }) => count)
     const [least, most] = [Math.min(...counts), Math.max(...counts)]
     return `${name} ${least === most ? least : `${least} to ${most}`}`

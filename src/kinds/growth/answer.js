@@ -5,9 +5,9 @@ import { renderEndings } from './numbers.js'
 /** The answer of growth: how many sidecars each control plane served, and why no more. Pure. */
 /**
  * @import { Answered } from '../sections.js'
- * @import { KindAnswer } from '../../answer/picture.js'
+ * @import { Cell, KindAnswer } from '../../answer/picture.js'
  */
-/** @import { GrowthFit, ResultOf } from '../../model/types.ts' */
+/** @import { GrowthFit, ResultOf, SummaryArm } from '../../model/types.ts' */
 
 /**
  * Creates the answer: a row for each arm, and a sentence about its endings.
@@ -16,32 +16,41 @@ import { renderEndings } from './numbers.js'
  */
 export function answerGrowth({ result: { arms, growths } }) {
   if (growths.length === 0) return null
-  const varied = listVariedAxes(arms)
-  const renderGrowthLabel = (/** @type {GrowthFit} */ { armId }) => {
-    const arm = arms.find(({ id }) => id === armId)
-    return arm ? renderArmLabel(arm, varied) : armId
-  }
   return {
     pictures: [
       {
         isOfProxies: true,
         columns: [{ heading: 'sidecars served', isBar: true }, { heading: 'memory of the control plane a sidecar' }],
-        rows: growths.map(growth => {
-          const reached = growth.rounds.map(({ sidecars }) => sidecars)
-          const [least, most] = [Math.min(...reached), Math.max(...reached)]
-          const { memory } = growth
-          return {
-            label: renderGrowthLabel(growth),
-            cells: [
-              { text: least === most ? `${most}` : `${least} to ${most}`, value: least },
-              memory && {
-                text: `${(memory.bytesPerSidecar / 1000).toFixed(1)} kB, over ${renderMebibytes(memory.baseBytes)} MiB`,
-              },
-            ],
-          }
-        }),
+        rows: growths.map(growth => ({ label: renderGrowthLabel(arms, growth), cells: drawGrowth(growth) })),
       },
     ],
-    verdicts: growths.map(growth => `${renderGrowthLabel(growth)}: ${renderEndings(growth)}.`),
+    verdicts: growths.map(growth => `${renderGrowthLabel(arms, growth)}: ${renderEndings(growth)}.`),
   }
+}
+
+/**
+ * Draws the sidecars that a control plane served, over all rounds, and its memory.
+ * @param {GrowthFit} growth
+ * @returns {(Cell | null)[]} two cells; null: the memory was not fitted
+ */
+function drawGrowth({ rounds, memory }) {
+  const served = rounds.map(({ sidecars }) => sidecars)
+  const [least, most] = [Math.min(...served), Math.max(...served)]
+  return [
+    { text: least === most ? `${most}` : `${least} to ${most}`, value: least },
+    memory && {
+      text: `${(memory.bytesPerSidecar / 1000).toFixed(1)} kB, over ${renderMebibytes(memory.baseBytes)} MiB`,
+    },
+  ]
+}
+
+/**
+ * Renders the label of a growth's arm.
+ * @param {SummaryArm[]} arms of the result
+ * @param {Pick<GrowthFit, 'armId'>} growth
+ * @returns {string} its id if the arm is not in the result
+ */
+export function renderGrowthLabel(arms, { armId }) {
+  const arm = arms.find(({ id }) => id === armId)
+  return arm ? renderArmLabel(arm, listVariedAxes(arms)) : armId
 }

@@ -1,6 +1,6 @@
 import { isCpuUsedUp } from '../../judge/gates/gate.js'
-import { subtract } from '../../judge/record/compute-window.js'
-import { createRowFactory } from '../../judge/record/measures.js'
+import { computeRise } from '../../judge/record/compute-window.js'
+import { createRowFactory } from '../../judge/record/quantity-row.js'
 import { groupBy } from '../../lib/group-by.js'
 import { fitLine } from '../../lib/stats.js'
 import { MIB } from '../../lib/units.js'
@@ -14,43 +14,45 @@ import { MIB } from '../../lib/units.js'
 
 /** A growth ends when less than this share of the machine's memory is left. */
 export const AVAILABLE_LEAST = 0.1
+// The points that a line needs.
 const POINTS_LEAST = 2
+// The least seconds over which a peak is a mean.
 const PEAK_SECONDS = 1
 
 /** Endings caused by the machine, not by the control plane. @type {FailureReason[]} */
-export const OF_MACHINE = ['host-memory', 'host-cpu', 'host-limit']
+export const MACHINE_REASONS = ['host-memory', 'host-cpu', 'host-limit']
 
 /** @typedef {NonNullable<TrialRecord['growth']>} GrowthNumbers */
 
 /** @type {RecordPart<GrowthRecord, GrowthNumbers>} */
 export const growthPart = {
-  judge: judgeGrowth,
+  judge: computeGrowthNumbers,
   hasWindow: false,
-  tell({ sidecars, ended }) {
+  renderProgress({ sidecars, ended }) {
     const reason = ended?.reason ?? null
-    return renderEnding(reason, countSidecarsAt({ sidecars, failedAt: ended?.sidecars ?? null, reason }))
+    return renderEnding(reason, countSidecarsAtEnding({ sidecars, failedAt: ended?.sidecars ?? null, reason }))
   },
 }
 
 /**
  * Computes the numbers of a growth from its record.
- * @param {GrowthRecord} options
- * @returns {GrowthNumbers} sidecars: at the last step in which all served, 0: there is none; bytesPerSidecar: null:
- *   fewer than two such steps
+ * @param {GrowthRecord} growth
+ * @returns {GrowthNumbers} sidecars: at the last step in which all served, 0: there is none; bytesPerSidecar: null: the memory was
+ *   read after fewer than two such steps; controlAnonBytes, controlPeakCores: null: not read
  */
-export function judgeGrowth({ cpus, sidecarsMost, backends, steps, ended, control }) {
-  const judgedSteps = steps.map(step => judgeStep(step, backends))
+export function computeGrowthNumbers({ cpus, sidecarsMost, backends, steps, ended, control }) {
+  const stepNumbers = steps.map(step => computeStepNumbers(step, backends))
   const readings = control ?? []
   const anon = readings.flatMap(({ anonBytes }) => anonBytes ?? [])
-  const points = listMemoryPoints({ steps: judgedSteps })
+  const points = listMemoryPoints({ steps: stepNumbers })
   return {
     cpus,
     sidecarsMost,
     backends,
     ended,
     hasControl: control !== null,
-    sidecars: Math.max(0, ...judgedSteps.filter(hasHeld).map(step => step.sidecars)),
-    steps: judgedSteps,
+    sidecars: Math.max(0, ...stepNumbers.filter(hasHeld).map(step => step.sidecars)),
+    steps: stepNumbers,
     controlAnonBytes: { empty: readings[0]?.anonBytes ?? null, peak: anon.length > 0 ? Math.max(...anon) : null },
     controlPeakCores: computePeakCores(readings),
     bytesPerSidecar: points.length < POINTS_LEAST ? null : fitLine(points).slope,
@@ -60,25 +62,25 @@ export function judgeGrowth({ cpus, sidecarsMost, backends, steps, ended, contro
 /**
  * Counts the sidecars at an ending: those of the step at which the control plane failed; if nothing failed, or the
  * machine was the cause, those of the last step in which all served.
- * @param {{ sidecars: number, failedAt: number | null, reason: FailureReason | null }} round failedAt: sidecars of
- *   the failed step; reason: null: nothing failed
+ * @param {{ sidecars: number, failedAt: number | null, reason: FailureReason | null }} round sidecars: of the last step in which
+ *   all served; failedAt: of the failed step; failedAt, reason: null: nothing failed
  * @returns {number}
  */
-export function countSidecarsAt({ sidecars, failedAt, reason }) {
-  return failedAt === null || reason === null || OF_MACHINE.includes(reason) ? sidecars : failedAt
+export function countSidecarsAtEnding({ sidecars, failedAt, reason }) {
+  return failedAt === null || reason === null || MACHINE_REASONS.includes(reason) ? sidecars : failedAt
 }
 
 /**
  * Renders how far a growth came.
  * @param {FailureReason | null} reason null: nothing failed
- * @param {number | string} at the number of sidecars, or `least to most`
+ * @param {number | string} sidecars their number, or `least to most`
  * @returns {string}
  */
-export function renderEnding(reason, at) {
-  if (reason === null) return `no failure up to ${at} sidecars`
-  return OF_MACHINE.includes(reason)
-    ? `no failure of the control plane up to ${at} sidecars, where the machine ended it (${reason})`
-    : `failed at ${at} sidecars: ${reason}`
+export function renderEnding(reason, sidecars) {
+  if (reason === null) return `no failure up to ${sidecars} sidecars`
+  return MACHINE_REASONS.includes(reason)
+    ? `no failure of the control plane up to ${sidecars} sidecars, where the machine ended it (${reason})`
+    : `failed at ${sidecars} sidecars: ${reason}`
 }
 
 /**
@@ -88,9 +90,10 @@ export function renderEnding(reason, at) {
  */
 export function renderEndings({ rounds, hasControl }) {
   const endings = [...groupBy(rounds, ({ reason }) => reason)].map(([reason, endedRounds]) => {
-    const counts = endedRounds.map(countSidecarsAt)
+    const counts = endedRounds.map(countSidecarsAtEnding)
     const [least, most] = [Math.min(...counts), Math.max(...counts)]
-    return `${renderEnding(reason, most > least ? `${least} to ${most}` : least)} (${endedRounds.length} of ${rounds.length} rounds)`
+    const ending = renderEnding(reason, most > least ? `${least} to ${most}` : least)
+    return `${ending} (${endedRounds.length} of ${rounds.length} rounds)`
   })
   return `${endings.join('; ')}${hasControl ? '' : '; no control plane ran'}`
 }
@@ -99,7 +102,7 @@ export function renderEndings({ rounds, hasControl }) {
  * Lists the memory of the control plane after each step in which all sidecars served. Steps without a reading are
  * left out.
  * @param {Pick<GrowthNumbers, 'steps'>} growth
- * @returns {[number, number][]} the number of sidecars, anonymous bytes
+ * @returns {[number, number][]} the number of sidecars, anonymous bytes; []: no such step has a reading
  */
 export function listMemoryPoints({ steps }) {
   return steps.flatMap(step =>
@@ -114,7 +117,7 @@ export function listMemoryPoints({ steps }) {
  * @param {GrowthRecord['steps'][number]['host']} host CPU times at the start and the end of the step
  * @returns {boolean}
  */
-export function isHostUsedUp(host) {
+export function isHostCpuUsedUp(host) {
   return isCpuUsedUp({ idleFraction: computeIdleFraction(host) })
 }
 
@@ -131,10 +134,10 @@ export function hasHeld({ seconds }) {
  * Computes the numbers of a step.
  * @param {GrowthRecord['steps'][number]} step
  * @param {number} backends the number that each client must see
- * @returns {GrowthNumbers['steps'][number]} seconds: null: not all of its sidecars served; backendsSeen: the fewest
- *   of a client, null: no client was asked
+ * @returns {GrowthNumbers['steps'][number]} seconds: null: not all of its sidecars served; backendsSeen: the fewest of a client,
+ *   null: no client was asked; controlAnonBytes, controlCpuSeconds: null: not read
  */
-function judgeStep({ sidecars, members, startMs, endMs, host, control, ownCpuSeconds }, backends) {
+function computeStepNumbers({ sidecars, members, startMs, endMs, host, control, ownCpuSeconds }, backends) {
   const configured = members.flatMap(member => member.told ?? [])
   const servedMs = configured.flatMap(times => times.yesMs ?? [])
   const backendsReached = configured.flatMap(times => times.backends ?? [])
@@ -144,7 +147,7 @@ function judgeStep({ sidecars, members, startMs, endMs, host, control, ownCpuSec
     backendsSeen: backendsReached.length > 0 ? Math.min(backends, ...backendsReached) : null,
     seconds: servedMs.length === members.length ? (Math.max(...servedMs) - startMs) / 1000 : null,
     controlAnonBytes: control.end?.anonBytes ?? null,
-    controlCpuSeconds: subtract(control.end?.cpuSeconds, control.start?.cpuSeconds),
+    controlCpuSeconds: computeRise(control.end?.cpuSeconds, control.start?.cpuSeconds),
     hostIdleFraction: computeIdleFraction(host),
     ownCores: ownCpuSeconds / ((endMs - startMs) / 1000),
   }
@@ -160,25 +163,25 @@ function computeIdleFraction({ start, end }) {
 }
 
 /**
- * Computes the highest mean CPU use over a second, or as near to a second as the readings are.
+ * Computes the highest mean CPU use over a second, or over the shortest longer time that the readings allow.
  * @param {NonNullable<GrowthRecord['control']>} readings those without CPU time are ignored
  * @returns {number | null} cores; null: the readings span less than a second
  */
 function computePeakCores(readings) {
-  const counted = readings.flatMap(({ epochMs, cpuSeconds }) => (cpuSeconds === null ? [] : [{ epochMs, cpuSeconds }]))
+  const withCpu = readings.flatMap(({ epochMs, cpuSeconds }) => (cpuSeconds === null ? [] : [{ epochMs, cpuSeconds }]))
   let first = 0
   let peak = null
-  for (const { epochMs, cpuSeconds } of counted) {
-    while (epochMs - counted[first + 1]?.epochMs >= PEAK_SECONDS * 1000) first++
-    const seconds = (epochMs - counted[first].epochMs) / 1000
-    if (seconds >= PEAK_SECONDS) peak = Math.max(peak ?? 0, (cpuSeconds - counted[first].cpuSeconds) / seconds)
+  for (const { epochMs, cpuSeconds } of withCpu) {
+    while (epochMs - withCpu[first + 1]?.epochMs >= PEAK_SECONDS * 1000) first++
+    const seconds = (epochMs - withCpu[first].epochMs) / 1000
+    if (seconds >= PEAK_SECONDS) peak = Math.max(peak ?? 0, (cpuSeconds - withCpu[first].cpuSeconds) / seconds)
   }
   return peak
 }
 
 const group = 'growth'
-const mebibytes = createRowFactory({ group, unit: 'MiB', scale: MIB, digits: 1, use: 'memory' })
-const kilobytes = createRowFactory({ group, unit: 'kB', scale: 1000, digits: 1, use: 'memory' })
+const createMebibyteRow = createRowFactory({ group, unit: 'MiB', scale: MIB, digits: 1, use: 'memory' })
+const createKilobyteRow = createRowFactory({ group, unit: 'kB', scale: 1000, digits: 1, use: 'memory' })
 
 /** @type {QuantityRow[]} */
 export const GROWTH_ROWS = [
@@ -195,13 +198,13 @@ export const GROWTH_ROWS = [
     measure: createGrowthMeasure(({ steps }) => steps.findLast(hasHeld)?.seconds ?? null),
   },
   {
-    ...kilobytes('grownPerSidecar', 'control kB a sidecar', 'grownBytesPerSidecar'),
+    ...createKilobyteRow('grownPerSidecar', 'control kB a sidecar', 'grownBytesPerSidecar'),
     definition:
       "In grow: the slope of the control plane's anonymous memory over the number of sidecars, by the steps that held.",
     measure: createGrowthMeasure(({ bytesPerSidecar }) => bytesPerSidecar),
   },
   {
-    ...mebibytes('grownPeak', 'control MiB, peak', 'grownPeakBytes'),
+    ...createMebibyteRow('grownPeak', 'control MiB, peak', 'grownPeakBytes'),
     definition: 'The most anonymous memory of the control plane, read ten times a second.',
     measure: createGrowthMeasure(({ controlAnonBytes }) => controlAnonBytes.peak),
   },
@@ -217,9 +220,9 @@ export const GROWTH_ROWS = [
 
 /**
  * Creates the measure of a row.
- * @param {(numbers: NonNullable<TrialRecord['growth']>) => number | null} find reads the value of a growth
+ * @param {(numbers: GrowthNumbers) => number | null} readValue reads the value of a growth
  * @returns {QuantityRow['measure']} it gives null for a record that is no growth
  */
-function createGrowthMeasure(find) {
-  return ({ record }) => (record.growth ? find(record.growth) : null)
+function createGrowthMeasure(readValue) {
+  return ({ record }) => (record.growth ? readValue(record.growth) : null)
 }

@@ -5,9 +5,9 @@ import { lengthSeconds } from '../../model/bounds.js'
 /** The plan of an experiment whose sidecars grow. Pure. @import { KindPlan } from '../kind.js' */
 
 /** The services of a step and their copies, as in OSM's "scale and limits". */
-export const FORM = { clients: 2, copiesOfClient: 5, servers: 5, copiesOfServer: 2 }
+export const STEP_FORM = { clients: 2, copiesOfClient: 5, servers: 5, copiesOfServer: 2 }
 /** The number of sidecars that each step adds. */
-export const STEP_SIDECARS = FORM.clients * FORM.copiesOfClient + FORM.servers * FORM.copiesOfServer
+export const STEP_SIDECARS = STEP_FORM.clients * STEP_FORM.copiesOfClient + STEP_FORM.servers * STEP_FORM.copiesOfServer
 
 /** The field `grows` of an experiment. */
 export const growsSchema = z.strictObject({ deadlineSeconds: lengthSeconds })
@@ -18,7 +18,7 @@ export const growthPlan = {
   hasControlPlane: true,
   hasUncontrolled: true,
   isAllReal: () => true,
-  settings: ({ grows }) => (grows === null ? {} : { grows }),
+  createSettings: ({ grows }) => (grows === null ? {} : { grows }),
   noteArms(arms, runsControl) {
     const names = new Set(arms.filter(arm => !runsControl(arm)).map(renderArmName))
     return [...names].map(

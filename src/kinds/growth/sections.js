@@ -1,12 +1,12 @@
-import { fitMemory, renderWithResidual } from '../../judge/over-sidecars.js'
+import { fitMemoryOverSidecars, renderWithResidual } from '../../judge/fit-over-sidecars.js'
 import { summariseValues } from '../../lib/stats.js'
 import { MIB, renderInterval } from '../../lib/units.js'
-import { listVariedAxes, pickChoice, renderArmLabel } from '../../model/arms.js'
-import { answerGrowth } from './answer.js'
+import { pickPlaneChoice } from '../../model/arms.js'
+import { answerGrowth, renderGrowthLabel } from './answer.js'
 import { hasHeld, listMemoryPoints, renderEndings } from './numbers.js'
 
 /** Sections of growth: the sidecars that each control plane served, and its memory for a sidecar. Pure. */
-/** @import { Arm, GrowthFit, ResultOf, SummaryArm, TrialRecord } from '../../model/types.ts' */
+/** @import { Arm, GrowthFit, ResultOf, TrialRecord } from '../../model/types.ts' */
 /** @import { Sections } from '../sections.js' */
 
 const POINTS_MOST = 10
@@ -16,13 +16,13 @@ export const growthSections = {
   kind: 'growth',
   hasWindows: false,
   hasSeries: false,
-  summarise: run => ({ growths: fitGrowths(run) }),
-  answer: answerGrowth,
-  findings: ({ arms, growths }) => [
+  summarise: run => ({ growths: summariseGrowths(run) }),
+  createAnswer: answerGrowth,
+  renderFindings: ({ arms, growths }) => [
     'With more and more sidecars:',
     ...growths.flatMap(growth => renderGrowth(growth, renderGrowthLabel(arms, growth))),
   ],
-  charts({ result: { arms, growths } }) {
+  drawCharts({ result: { arms, growths } }) {
     const lines = growths.flatMap((growth, i) =>
       growth.memory ? [{ label: renderGrowthLabel(arms, growth), colour: i + 1, memory: growth.memory }] : [],
     )
@@ -34,58 +34,55 @@ export const growthSections = {
 /**
  * Summarises the growths of each arm.
  * @param {{ arms: Arm[], records: TrialRecord[] }} run
- * @returns {GrowthFit[]} one for each arm that grew; memory: null: fewer than three numbers of sidecars
+ * @returns {GrowthFit[]} one for each arm that grew, []: none did; memory: null: fewer than three numbers of sidecars have a reading
  */
-export function fitGrowths({ arms, records }) {
+export function summariseGrowths({ arms, records }) {
   return arms.flatMap(arm => {
-    const trialsOfArm = records.flatMap(({ trial, growth }) =>
-      growth && trial.arm.id === arm.id ? [{ trial, growth }] : [],
+    const trials = records.flatMap(({ trial, growth }) =>
+      growth && trial.arm.id === arm.id ? [{ round: trial.round, growth }] : [],
     )
-    if (trialsOfArm.length === 0) return []
-    const rounds = trialsOfArm.map(({ trial: { round }, growth: { sidecars, ended } }) => {
+    return trials.length > 0 ? [summariseArmGrowths(arm, trials)] : []
+  })
+}
+
+/**
+ * Summarises the growths of an arm.
+ * @param {Arm} arm
+ * @param {{ round: number, growth: NonNullable<TrialRecord['growth']> }[]} trials at least one
+ * @returns {GrowthFit} memory: null: fewer than three numbers of sidecars have a reading
+ */
+function summariseArmGrowths(arm, trials) {
+  const growths = trials.map(({ growth }) => growth)
+  const [{ hasControl, sidecarsMost }] = growths
+  return {
+    ...pickPlaneChoice(arm),
+    armId: arm.id,
+    rounds: trials.map(({ round, growth: { sidecars, ended } }) => {
       const { sidecars: failedAt = null, reason = null, why = null } = ended ?? {}
       return { round, sidecars, failedAt, reason, why }
-    })
-    return [
-      {
-        ...pickChoice(arm),
-        armId: arm.id,
-        rounds,
-        memory: fitMemory(trialsOfArm.flatMap(({ growth }) => listMemoryPoints(growth))),
-        hasControl: trialsOfArm[0].growth.hasControl,
-        sidecarsMost: trialsOfArm[0].growth.sidecarsMost,
-        steps: summariseSteps(trialsOfArm.map(({ growth }) => growth)),
-      },
-    ]
-  })
+    }),
+    memory: fitMemoryOverSidecars(growths.flatMap(listMemoryPoints)),
+    hasControl,
+    sidecarsMost,
+    steps: summariseSteps(growths),
+  }
 }
 
 /**
  * Summarises the durations of the steps that held in at least one round, over all rounds.
  * @param {NonNullable<TrialRecord['growth']>[]} growths of an arm
- * @returns {GrowthFit['steps']} seconds: the value of a round is null if the step did not hold in it
+ * @returns {GrowthFit['steps']} seconds: the value of a round is null if the step did not hold in it; []: no step held
  */
 function summariseSteps(growths) {
-  const counts = new Set(growths.flatMap(({ steps }) => steps.filter(hasHeld).map(({ sidecars }) => sidecars)))
-  return [...counts].map(sidecars => ({
+  const sizes = new Set(growths.flatMap(({ steps }) => steps.filter(hasHeld).map(({ sidecars }) => sidecars)))
+  return [...sizes].map(sidecars => ({
     sidecars,
     seconds: summariseValues(growths.map(({ steps }) => steps.find(s => s.sidecars === sidecars)?.seconds ?? null)),
   }))
 }
 
 /**
- * Renders the label of a growth's arm; its id if the arm is not in the result.
- * @param {SummaryArm[]} arms
- * @param {Pick<GrowthFit, 'armId'>} growth
- * @returns {string}
- */
-function renderGrowthLabel(arms, { armId }) {
-  const arm = arms.find(({ id }) => id === armId)
-  return arm ? renderArmLabel(arm, listVariedAxes(arms)) : armId
-}
-
-/**
- * Renders the endings of an arm, with the first line of each cause, the fit of the memory, and the seconds of some
+ * Renders the endings of an arm, with the first line of each cause, the fit of the memory if there is one, and the seconds of some
  * steps.
  * @param {GrowthFit} growth
  * @param {string} name of the arm
@@ -106,22 +103,24 @@ function renderGrowth(growth, name) {
 }
 
 /**
- * Renders the fitted line, its largest residual, and some points.
+ * Renders the line through the memory, its largest residual, and some points.
  * @param {NonNullable<GrowthFit['memory']>} memory
  * @returns {string[]} two lines
  */
 function renderMemory({ baseBytes, bytesPerSidecar, points, ...ends }) {
   const renderKilobytes = (/** @type {number} */ bytes) => (bytes / 1000).toFixed(1)
   const largest = Math.max(...points.map(p => Math.abs(p.residualBytes)))
-  const picked = pickExamples(points)
+  const examples = pickExamples(points).map(({ sidecars, bytes, residualBytes }) => {
+    return `${sidecars}: ${renderWithResidual(bytes / MIB, residualBytes / MIB, { digitsOff: 2 })}`
+  })
   return [
     `    memory of the control plane: ${(baseBytes / MIB).toFixed(1)} MiB + ${renderKilobytes(bytesPerSidecar)} kB a sidecar${renderInterval(ends, renderKilobytes)}, off by at most ${(largest / MIB).toFixed(2)} MiB`,
-    `      ${picked.map(p => `${p.sidecars}: ${renderWithResidual(p.bytes / MIB, p.residualBytes / MIB, { digitsOff: 2 })}`).join('  ')}`,
+    `      ${examples.join('  ')}`,
   ]
 }
 
 /**
- * Picks about POINTS_MOST items at even distances, always with the last.
+ * Picks items at even distances, and the last: at most one more than POINTS_MOST.
  * @template T
  * @param {T[]} items
  * @returns {T[]}

@@ -1,10 +1,11 @@
 import { locateCertificates } from '../../lib/certificate-files.js'
 import { PORTS } from '../../model/sidecar-contract.js'
 import { createApplication } from '../../services/applications.js'
-import { createBatch, createControlPlane, locateControl } from '../../services/control.js'
-import { createServiceSidecarOptions } from '../../services/specs.js'
-import { copyService, locateCertificateFiles } from '../../services/topology.js'
-import { FORM, STEP_SIDECARS } from './plan.js'
+import { createBatch, createControlOptions, createControlPlane } from '../../services/control.js'
+import { locateCertificateFiles } from '../../services/sidecar-model.js'
+import { createServiceSidecarOptions } from '../../services/sidecar-options.js'
+import { copyService } from '../../services/topology.js'
+import { STEP_FORM, STEP_SIDECARS } from './plan.js'
 
 /**
  * The processes of a growth. A step has the form of OSM's "scale and limits": 2 clients of 5 copies, and 5 servers of 2 copies behind
@@ -12,13 +13,13 @@ import { FORM, STEP_SIDECARS } from './plan.js'
  */
 /** @import { Endpoint, ProcessSpec, ReloadAction, Service, SidecarModel, SidecarOptions, Topology } from '../../model/types.ts' */
 /**
- * @import { Chosen } from '../../services/control.js'
+ * @import { ChosenControl } from '../../services/control.js'
  * @import { ArmServices } from '../../services/specs.js'
  */
 
 /** The number of servers that each client must see. */
-export const BACKENDS = FORM.servers
-const APPLICATIONS = Array.from({ length: FORM.servers }, (_, i) => `backend-${i + 1}`)
+export const BACKENDS = STEP_FORM.servers
+const APPLICATIONS = Array.from({ length: STEP_FORM.servers }, (_, i) => `backend-${i + 1}`)
 const SPLIT_HOST = 'split.test'
 
 /**
@@ -49,7 +50,7 @@ const SPLIT_HOST = 'split.test'
  */
 
 /**
- * Lists the names that need an address, for `placesFor`.
+ * Lists the applications and sidecars that need an address.
  * @param {number} sidecars a multiple of STEP_SIDECARS
  * @returns {{ applications: string[], sidecars: string[] }}
  */
@@ -60,16 +61,29 @@ export function listGrowthNames(sidecars) {
 
 /**
  * Creates the processes of all steps.
- * @param {Omit<ArmServices, 'topology'> & Chosen & { link: Topology, sidecars: number }} services link: all sidecars
- *   have the certificates of its entry's service, which they read even without TLS; sidecars: a multiple of
- *   STEP_SIDECARS
+ * @param {Omit<ArmServices, 'topology'> & ChosenControl & { link: Topology, sidecars: number }} options link: all sidecars have the
+ *   certificates of its entry's service, which they read even without TLS; sidecars: a multiple of STEP_SIDECARS
  * @returns {Growth}
+ * @throws {Error} if the sidecars of a step differ in the program or the number of arguments
  */
-export function createGrowth({ link, sidecars, ...rest }) {
-  const { arm, control, places, programs, folders, locate } = rest
+export function createGrowth({ link, sidecars, ...services }) {
+  const { arm, folders, locate } = services
   const certificates = locate(locateCertificates(folders.certificates, arm.conditions.tls))
   const trust = locateCertificateFiles(certificates, link.entry.service)
-  const applications = APPLICATIONS.map(name =>
+  return {
+    applications: createApplications(services),
+    ...createControlPlane(services),
+    steps: createTopologies(sidecars).map((topology, i) => createStep({ ...services, topology }, trust, i + 1)),
+  }
+}
+
+/**
+ * Creates the applications that all servers share.
+ * @param {Omit<ArmServices, 'topology'>} services
+ * @returns {ProcessSpec[]}
+ */
+function createApplications({ places, programs, folders, locate }) {
+  return APPLICATIONS.map(name =>
     createApplication({
       service: name,
       kind: 'named',
@@ -80,29 +94,34 @@ export function createGrowth({ link, sidecars, ...rest }) {
       folder: locate(folders.process),
     }),
   )
-  const createdSteps = createTopologies(sidecars).map(topology => {
-    const services = { ...rest, topology }
-    return topology.services.map(service => {
-      const { model, ...sidecar } = createGrownOptions(service, services)
-      const options = { ...sidecar, model: { ...model, trust }, ...locateControl(rest) }
-      return {
-        spec: control.createSidecar(options),
-        member: { ...createGrowthMember(options.model), enrolment: control.enrol(options) },
-      }
-    })
+}
+
+/**
+ * Creates a step from its topology.
+ * @param {ArmServices & ChosenControl} services
+ * @param {SidecarModel['trust']} trust the certificates of all sidecars
+ * @param {number} number of the step, from 1 on
+ * @returns {GrowthStep}
+ * @throws {Error} if its sidecars differ in the program or the number of arguments
+ */
+function createStep(services, trust, number) {
+  const { control, folders, locate, topology } = services
+  const sidecars = topology.services.map(service => {
+    const { model, ...sidecarOptions } = createGrownSidecarOptions(service, services)
+    const options = { ...sidecarOptions, model: { ...model, trust }, ...createControlOptions(services) }
+    return {
+      spec: control.createSidecar(options),
+      member: { ...createGrowthMember(options.model), enrolment: control.enrol(options) },
+    }
   })
   return {
-    applications,
-    ...createControlPlane(rest),
-    steps: createdSteps.map((step, i) => ({
-      sidecars: (i + 1) * STEP_SIDECARS,
-      spec: createBatch({
-        name: `step-${i + 1}`,
-        folder: locate(folders.process),
-        specs: step.map(({ spec }) => spec),
-      }),
-      members: step.map(({ member }) => member),
-    })),
+    sidecars: number * STEP_SIDECARS,
+    spec: createBatch({
+      name: `step-${number}`,
+      folder: locate(folders.process),
+      specs: sidecars.map(({ spec }) => spec),
+    }),
+    members: sidecars.map(({ member }) => member),
   }
 }
 
@@ -121,26 +140,26 @@ function createTopologies(sidecars) {
  * @returns {Topology}
  */
 function createStepTopology(step) {
-  const servers = Array.from({ length: FORM.servers }, (_, i) => `server-${step}-${i + 1}`)
-  const clients = Array.from({ length: FORM.clients }, (_, i) => `client-${step}-${i + 1}`)
+  const servers = Array.from({ length: STEP_FORM.servers }, (_, i) => `server-${step}-${i + 1}`)
+  const clients = Array.from({ length: STEP_FORM.clients }, (_, i) => `client-${step}-${i + 1}`)
   return {
     name: `step-${step}`,
     services: [
-      ...clients.flatMap(name => copyService({ name, application: null, calls: servers }, FORM.copiesOfClient)),
-      ...servers.flatMap(name => copyService({ name, application: 'echo', calls: [] }, FORM.copiesOfServer)),
+      ...clients.flatMap(name => copyService({ name, application: null, calls: servers }, STEP_FORM.copiesOfClient)),
+      ...servers.flatMap(name => copyService({ name, application: 'echo', calls: [] }, STEP_FORM.copiesOfServer)),
     ],
     entry: { service: clients[0], listener: 'outbound' },
   }
 }
 
 /**
- * Creates the options of a sidecar: a client has a route that splits over all servers; a server has one of the shared
+ * Creates the options of a sidecar: a client has one more route, which splits over all servers; a server has one of the shared
  * applications.
  * @param {Service} service of the sidecar
  * @param {ArmServices} services
  * @returns {SidecarOptions}
  */
-function createGrownOptions(service, services) {
+function createGrownSidecarOptions(service, services) {
   const options = createServiceSidecarOptions(service, services)
   const { model } = options
   if (model.outbound && service.calls.length > 0) {
@@ -148,6 +167,7 @@ function createGrownOptions(service, services) {
     const routes = [...model.outbound.routes, { host: SPLIT_HOST, pathPrefix: '/', headers: {}, split }]
     return { ...options, model: { ...model, outbound: { ...model.outbound, routes } } }
   }
+  // Each client calls all servers, in the order of their applications.
   const [client] = services.topology.services
   const application = APPLICATIONS[client.calls.indexOf(service.copyOf ?? service.name)]
   const endpoints = [{ address: services.places[application].listen, port: PORTS.application }]

@@ -1,18 +1,19 @@
 import { renderContrasts } from '../../answer/contrasts.js'
 import { renderPairs } from '../../answer/pairs.js'
 import { dropEmptyCells } from '../../answer/picture.js'
-import { chooseQuantities, drawProxies, renderQuantity } from '../../answer/proxies.js'
+import { chooseQuantities, drawProxies, drawQuantityCell } from '../../answer/proxies.js'
 import { findQuantity, formatValue, QUANTITIES } from '../../judge/quantities.js'
 import { groupBy } from '../../lib/group-by.js'
-import { listVariedAxes, renderArmName } from '../../model/arms.js'
-import { toLimits } from '../../model/container-limits.js'
+import { joinWords } from '../../lib/letters.js'
+import { listVariedAxes, renderArmName, renderContenderName } from '../../model/arms.js'
+import { roundLimitsUp } from '../../model/container-limits.js'
 
 /** The answer of rollouts: how soon sidecars had their configuration, and what the control plane took. Pure. */
 /**
  * @import { ControlNeed, ResultOf, SummaryArm } from '../../model/types.ts'
  * @import { Answered } from '../sections.js'
  */
-/** @import { Column, KindAnswer, Picture } from '../../answer/picture.js' */
+/** @import { Cell, Column, KindAnswer, Picture } from '../../answer/picture.js' */
 
 /** The quantities of a row with their headings; `dropEmptyCells` leaves out those that no arm has. */
 const COLUMNS = /** @type {const} */ ([
@@ -25,35 +26,35 @@ const COLUMNS = /** @type {const} */ ([
 ])
 
 /**
- * Creates the answer: the needs of control planes if the run sizes them, else the rollouts, with a sentence for each.
- * @param {Answered<ResultOf<'rollout'>> & { bindingOf: (arm: SummaryArm) => string }} answered bindingOf: renders
- *   which phases the control plane bound; empty: none runs
+ * Creates the answer: the needs of control planes if the run sizes them, else the rollouts. If arms differ in nothing
+ * but the plane and the number of sidecars, each rollout is a row, and the largest of each proxy a sentence.
+ * @param {Answered<ResultOf<'rollout'>> & { renderBinding: (arm: SummaryArm) => string }} answered renderBinding: gives
+ *   a clause about the phases that the control plane bound; empty: none runs, or it is not known
  * @returns {KindAnswer | null} null: nothing was measured
  */
-export function answerRollouts({ result, summary, measured, bindingOf }) {
+export function answerRollouts({ result, summary, measured, renderBinding }) {
   const { controlNeeds, comparisons, arms } = result
   if (measured.length === 0) return null
   if (controlNeeds.length > 0)
     return { pictures: [drawNeeds(controlNeeds)], verdicts: controlNeeds.map(renderNeedSentence) }
   const firstArms = measured.filter(arm => arm.repeatOf === null)
-  const isOfNumbers = listVariedAxes(firstArms).every(name => name === 'sidecars')
   const [primary] = summary.shows.quantities
+  const comparisonVerdicts =
+    primary === undefined
+      ? []
+      : [...renderPairs({ comparisons, primary, others: [] }), ...renderContrasts({ comparisons, primary })]
+  if (listVariedAxes(firstArms).every(name => name === 'sidecars')) {
+    const armsByProxy = [...groupBy(firstArms, renderContenderName).values()]
+    const rolloutVerdicts = armsByProxy.map(proxyArms => renderLargestRollout(proxyArms, renderBinding))
+    return { pictures: [drawRolloutRows(firstArms)], verdicts: [...comparisonVerdicts, ...rolloutVerdicts] }
+  }
+  const quantities = chooseQuantities(summary, ['rolloutSeconds'])
+  const boundVerdicts = [...groupBy(firstArms, renderBinding)].flatMap(([binding, boundArms]) =>
+    renderControlBound(binding, boundArms, firstArms),
+  )
   return {
-    pictures: isOfNumbers
-      ? [drawNumbers(firstArms)]
-      : drawProxies({ arms, comparisons, primary, quantities: chooseQuantities(summary, ['rolloutSeconds']) }),
-    verdicts: [
-      ...(primary === undefined ? [] : renderPairs({ comparisons, primary, others: [] })),
-      ...(primary === undefined ? [] : renderContrasts({ comparisons, primary })),
-      ...(isOfNumbers
-        ? [...groupBy(firstArms, renderArmName).values()].map(planeArms => renderLargestRollout(planeArms, bindingOf))
-        : []),
-      ...(isOfNumbers
-        ? []
-        : [...groupBy(firstArms, bindingOf)].flatMap(([words, boundArms]) =>
-            renderControlBound(words, boundArms, firstArms),
-          )),
-    ],
+    pictures: drawProxies({ arms, comparisons, primary, quantities }),
+    verdicts: [...comparisonVerdicts, ...boundVerdicts],
   }
 }
 
@@ -62,7 +63,7 @@ export function answerRollouts({ result, summary, measured, bindingOf }) {
  * @param {SummaryArm[]} arms
  * @returns {Picture}
  */
-function drawNumbers(arms) {
+function drawRolloutRows(arms) {
   return dropEmptyCells({
     isOfProxies: true,
     columns: [
@@ -71,30 +72,30 @@ function drawNumbers(arms) {
     ],
     rows: arms.map(arm => ({
       label: renderArmName(arm),
-      cells: [{ text: `${arm.conditions.sidecars}` }, ...COLUMNS.map(([name]) => renderValue(arm, name))],
+      cells: [{ text: `${arm.conditions.sidecars}` }, ...COLUMNS.map(([name]) => drawValueWithUnit(arm, name))],
     })),
   })
 }
 
 /**
- * Renders the median of a quantity with its unit, as a cell.
+ * Draws the median of a quantity as a cell, with its unit even if columns usually have it in their heading.
  * @param {SummaryArm} arm
  * @param {string} name of the quantity
- * @returns {import('../../answer/picture.js').Cell | null} null: the arm has no value
+ * @returns {Cell | null} null: the arm has no value
  */
-function renderValue(arm, name) {
-  const cell = renderQuantity(arm, name)
+function drawValueWithUnit(arm, name) {
+  const cell = drawQuantityCell(arm, name)
   const { unit } = QUANTITIES[name]
   return cell && { ...cell, text: cell.text.endsWith(unit) ? cell.text : `${cell.text} ${unit}` }
 }
 
 /**
- * Renders how soon the sidecars of a proxy's largest rollout were configured.
+ * Renders how soon the sidecars of a proxy's largest rollout were configured; without a time, only that they were.
  * @param {SummaryArm[]} arms of one proxy
- * @param {(arm: SummaryArm) => string} bindingOf renders which phases the control plane bound; empty: none runs
+ * @param {(arm: SummaryArm) => string} renderBinding as of `answerRollouts`
  * @returns {string} a sentence
  */
-function renderLargestRollout(arms, bindingOf) {
+function renderLargestRollout(arms, renderBinding) {
   const [largest] = arms.toSorted((a, b) => Number(b.conditions.sidecars) - Number(a.conditions.sidecars))
   const { sidecars, simulated = 0 } = largest.conditions
   const real = Number(sidecars) - simulated
@@ -113,12 +114,9 @@ function renderLargestRollout(arms, bindingOf) {
     ),
   ]
   const fallbackPhrase = simulated > 0 ? 'were configured' : 'were started, too fast for this machine to time'
-  const bound = bindingOf(largest)
-  const allPhrases =
-    phrases.length > 1
-      ? `${phrases.slice(0, -1).join(', ')} and ${phrases[phrases.length - 1]}`
-      : (phrases[0] ?? fallbackPhrase)
-  return `${renderArmName(largest)}: ${sidecars} sidecars ${allPhrases}${bound ? `; ${bound}` : ''}.`
+  const binding = renderBinding(largest)
+  const predicate = phrases.length > 0 ? joinWords(phrases) : fallbackPhrase
+  return `${renderArmName(largest)}: ${sidecars} sidecars ${predicate}${binding ? `; ${binding}` : ''}.`
 }
 
 /**
@@ -135,21 +133,21 @@ function renderMedianPhrase(arm, name, words) {
 
 /**
  * Renders for how many arms the control plane bound the same phases.
- * @param {string} words the phases that it bound; empty: no control plane runs
- * @param {SummaryArm[]} boundArms the arms for which it did
+ * @param {string} binding a clause of `renderBinding`
+ * @param {SummaryArm[]} boundArms the arms for which it holds
  * @param {SummaryArm[]} allArms
- * @returns {string[]} one sentence; []: no control plane runs
+ * @returns {string[]} one sentence; []: the clause is empty
  */
-function renderControlBound(words, boundArms, allArms) {
-  if (words === '') return []
+function renderControlBound(binding, boundArms, allArms) {
+  if (binding === '') return []
   const scope = boundArms.length === allArms.length ? 'Everywhere' : `In ${boundArms.length} of ${allArms.length} rows`
-  return [`${scope} ${words}.`]
+  return [`${scope} ${binding}.`]
 }
 
 /**
  * Draws a row for each control plane.
  * @param {ControlNeed[]} needs
- * @returns {Picture} cells of limits are null: the need has none
+ * @returns {Picture} a cell is null if the need lacks its limit or memory
  */
 function drawNeeds(needs) {
   return {
@@ -161,7 +159,7 @@ function drawNeeds(needs) {
       { heading: 'memory a sidecar' },
     ],
     rows: needs.map(need => {
-      const limits = need.limits && toLimits(need.limits)
+      const limits = need.limits && roundLimitsUp(need.limits)
       return {
         label: renderArmName(need),
         cells: [
@@ -176,14 +174,14 @@ function drawNeeds(needs) {
 }
 
 /**
- * Renders the limits of a control plane, or that there were too few rollouts.
+ * Renders the limits of a control plane as a sentence, or that there were too few rollouts.
  * @param {ControlNeed} need
- * @returns {string} a sentence
+ * @returns {string}
  */
 function renderNeedSentence({ sidecars, measuredMost, limits, ...choice }) {
   const name = renderArmName(choice)
   if (limits === null) return `${name}: too few rollouts to say what the control plane of ${sidecars} sidecars needs.`
-  const { millicores, mebibytes } = toLimits(limits)
+  const { millicores, mebibytes } = roundLimitsUp(limits)
   const basis =
     measuredMost < sidecars
       ? `EXTRAPOLATED from at most ${measuredMost} sidecars`

@@ -1,60 +1,45 @@
 import path from 'node:path'
 import { BenchError, EndedError } from '../../lib/errors.js'
 import { readTextFiles } from '../../lib/text-files.js'
-import { sleep } from '../../lib/wait.js'
-import { assertAllRun } from '../../run/alive.js'
-import { passCourse } from '../../run/control-plane.js'
-import { UNLOADED } from '../../run/deployer.js'
-import { runInLanes } from '../../run/lanes.js'
-import { LANES, readControl } from '../../run/phase.js'
+import { assertAllRun, awaitEarlyExits } from '../../run/alive.js'
+import { runControlPlaneSteps } from '../../run/control-plane.js'
 import { measureRounds } from '../../run/rounds.js'
-import { awaitEarlyExits, createSpecOptions } from '../../run/start-services.js'
+import { createSpecOptions, UNLOADED } from '../../run/start-services.js'
 import { chooseControl } from '../../services/control.js'
 import { createArmTopology } from '../../services/topology.js'
-import { judgeRollout } from './numbers.js'
-import {
-  changeAllSidecars,
-  createRolloutRecord,
-  isConverged,
-  removeShard,
-  startAllSidecars,
-  withdrawServices,
-} from './phases.js'
-import { createRollout, listRolloutNames } from './services.js'
+import { computeRolloutNumbers } from './numbers.js'
+import { createRolloutRecord, runPhases } from './phases.js'
+import { createRolloutSpecs, listRolloutNames } from './services.js'
 
 /** A trial of rollout: starts sidecars until each has its first configuration, changes that of all once; a window follows. */
-/** @import { Conditions, Control, Deployment, Handle, RolloutRecord, TrialRecord } from '../../model/types.ts' */
+/** @import { Conditions, Control, Deployment, Handle, RolloutRecord, Target, TrialRecord } from '../../model/types.ts' */
 /**
- * @import { Course } from '../../run/control-plane.js'
- * @import { PhaseOptions } from '../../run/phase.js'
- */
-/**
+ * @import { StepContext } from '../../run/control-plane.js'
  * @import { Kind } from '../../run/kind.js'
  * @import { StartRequest } from '../../run/start-services.js'
+ * @import { RolloutSpecs } from './services.js'
  */
 
 // A node starts two to ten pods a second: the timeout allows twice the longer time.
 const PER_SIDECAR_SECONDS = { inBatches: 0.1, inPods: 1 }
 const REFUSALS_EVERY_MS = 1000
-// Wait this long before memory is read: by then, a process has released what it needed only to apply a change.
-const SETTLE_MS = 2000
 // The shortest timeout of a phase.
 const LEAST_SECONDS = 20
 
-/** @typedef {{ deployment: Deployment, rollout: RolloutRecord, deadlineSeconds: number }} RolledOut */
+/** The pace of simulated sidecars. @typedef {{ everyMs: number, commitsPerSecond: number }} Pace everyMs: from start to start */
 
 /**
- * @typedef {object} Pace
- * @property {number} leastSeconds the least deadline of a phase
- * @property {{ everyMs: number, commitsPerSecond: number }} [pace] of simulated sidecars: milliseconds from start to start, and
- *   commits of the change; absent: none are simulated
+ * @typedef {object} PaceOptions
+ * @property {number} leastSeconds the shortest timeout of a phase
+ * @property {Pace} [pace] absent: no sidecar is simulated
  */
-/** @typedef {StartRequest & Pace} Paced */
+/** @typedef {StartRequest & PaceOptions} RolloutRequest */
+/** @typedef {{ deployment: Deployment, rollout: RolloutRecord, deadlineSeconds: number }} StartedRollout deadlineSeconds: of a phase */
 
 export const kind = createRolloutKind()
 
 /**
- * Creates the kind.
+ * Creates the kind of rollouts, whose phases run when its services are started.
  * @param {number} [leastSeconds] the shortest timeout of a phase; tests pass a lower one
  * @returns {Kind}
  */
@@ -64,18 +49,18 @@ export function createRolloutKind(leastSeconds = LEAST_SECONDS) {
     hasRequests: false,
     async start(request) {
       const { deployment, rollout, deadlineSeconds } = await startRollout({ ...request, leastSeconds })
-      const judged = judgeRollout(rollout)
+      const numbers = computeRolloutNumbers(rollout)
       return {
         deployment,
         ...UNLOADED,
         findings: {
           observed: { partFiles: { rollout } },
-          record: { rollout: judged },
+          record: { rollout: numbers },
           isOver: false,
           async assertWhole() {
-            // Report a process that exited before the sidecars that miss its configuration.
+            // A process that exited is reported before the sidecars that miss its configuration.
             await assertAllRun(deployment.processes, 'starting')
-            assertRolloutConverged(judged, deadlineSeconds)
+            assertRolloutConverged(numbers, deadlineSeconds)
           },
         },
       }
@@ -85,12 +70,12 @@ export function createRolloutKind(leastSeconds = LEAST_SECONDS) {
 }
 
 /**
- * Runs a rollout. If sidecars are simulated, two smaller rollouts come first, with as many sidecars as are real: one
- * with real ones only, one with all but one simulated. They show the pace of real sidecars, and whether simulated
- * ones cost the control plane as much.
- * @param {Paced} request
- * @returns {Promise<RolledOut>} even if sidecars have no configuration: the record names them
- * @throws {BenchError} if a process exits or is stopped, or a smaller rollout does not converge
+ * Runs a rollout and leaves its processes running. If sidecars are simulated, two smaller rollouts come first, with as
+ * many sidecars as are real: one with real ones only, one with all but one simulated. They show the pace of real
+ * sidecars, and whether simulated ones cost the control plane as much.
+ * @param {RolloutRequest} request
+ * @returns {Promise<StartedRollout>} even if sidecars have no configuration: the record names them
+ * @throws {BenchError} as `runRollout`, or if a smaller rollout does not converge; the signal's reason when it aborts
  */
 async function startRollout(request) {
   const { sidecars = 0, simulated = 0 } = request.arm.conditions
@@ -99,7 +84,7 @@ async function startRollout(request) {
   const allReal = await runSmallerRollout(request, { name: 'all-real', sidecars: real, simulated: 0 })
   // The CPU time of a control plane depends on the pace, so simulated sidecars start and change at that of real ones.
   const everyMs = Math.round((allReal.first.endMs - allReal.first.startMs) / real)
-  const { toldSeconds = 0 } = judgeRollout(allReal).change ?? {}
+  const { toldSeconds = 0 } = computeRolloutNumbers(allReal).change ?? {}
   const commitsPerSecond = toldSeconds > 0 ? (real - 1) / toldSeconds : Number.POSITIVE_INFINITY
   const paced = { ...request, pace: { everyMs, commitsPerSecond } }
   const allSimulated = await runSmallerRollout(paced, { name: 'all-simulated', sidecars: real, simulated: real - 1 })
@@ -108,105 +93,76 @@ async function startRollout(request) {
 }
 
 /**
- * Runs a smaller rollout and removes it.
- * @param {Paced} request
- * @param {{ name: string, sidecars: number, simulated: number }} other name: of its folder; sidecars, simulated:
+ * Runs a smaller rollout and removes its processes.
+ * @param {RolloutRequest} request
+ * @param {{ name: string, sidecars: number, simulated: number }} options name: of its folder; sidecars, simulated:
  *   their numbers
  * @returns {Promise<RolloutRecord>}
- * @throws {BenchError} if it does not converge
+ * @throws {BenchError} as `runRollout`, or if it does not converge; the signal's reason when it aborts
  */
-async function runSmallerRollout(request, { name, ...other }) {
-  const arm = { ...request.arm, conditions: { ...request.arm.conditions, ...other } }
+async function runSmallerRollout(request, { name, ...counts }) {
+  const arm = { ...request.arm, conditions: { ...request.arm.conditions, ...counts } }
   const started = await runRollout({ ...request, arm, folder: path.join(request.folder, name) })
   const { deployment, rollout, deadlineSeconds } = started
   await deployment.remove()
-  assertRolloutConverged(judgeRollout(rollout), deadlineSeconds)
+  assertRolloutConverged(computeRolloutNumbers(rollout), deadlineSeconds)
   return rollout
 }
 
 /**
- * Runs the phases of one rollout and leaves its processes running; if it throws, it removes them. A phase starts only
- * if each sidecar has the configuration of the one before.
- * @param {Paced} options
- * @returns {Promise<RolledOut>} even if sidecars have no configuration: the record names them
- * @throws {BenchError} if a process exits, or a sidecar refuses its configuration; the signal's reason when it aborts
+ * Runs one rollout and leaves its processes running; if it throws, it removes them.
+ * @param {RolloutRequest} request
+ * @returns {Promise<StartedRollout>} even if sidecars have no configuration: the record names them
+ * @throws {BenchError} if a process exits, a sidecar refuses its configuration, or none starts; the signal's reason when it aborts
  */
 async function runRollout({ testbed, arm, start, round, folder, leastSeconds, signal, pace }) {
-  const { target } = testbed.site
-  const rollout = await createRolloutSpecs({ testbed, arm, start, round, folder, pace })
-  return passCourse({ target, start, folder, signal, chooseError }, async course => {
-    const { asking, deploy, end, deployment, falling, signal } = course
-    // The shard that is removed is a deployment of its own, since it ends before the others.
-    const { controls, moves } = rollout
-    const keptCount = controls.length - (moves ? 1 : 0)
-    const running = [
-      ...(await deploy([rollout.application, ...controls.slice(0, keptCount)])),
-      ...(moves ? await deploy(controls.slice(keptCount)) : []),
-    ]
-    await Promise.all(running.map(process => process.waitUntilReady(signal)))
-    await target.call('reach', { endpoints: rollout.reachable })
-    // Every sidecar needs the control planes. A process that is no longer part of the deployment was ended on purpose.
-    for (const process of running) process.exited.then(() => deployment.processes.includes(process) && falling.abort())
-    const shards = running.slice(1)
-    course.whenOver(watchRefusals(shards, { parse: rollout.parseRefusals, falling }))
-    const members = rollout.batches.flatMap(batch => batch.members)
-    const arePods = target.pods !== undefined
-    const deadlineSeconds = computeTimeoutSeconds({ ...arm.conditions, leastSeconds, arePods, everyMs: pace?.everyMs })
-    const readMemory = async () => {
-      if (!arm.conditions.areServicesRemoved) return { sidecars: null, control: null }
-      await sleep(SETTLE_MS, signal)
-      const readAnonBytes = async (/** @type {Handle[]} */ processes) =>
-        (await readControl(target, processes))?.anonBytes ?? null
-      const sidecars = deployment.processes.filter(({ spec }) => spec.role === 'sidecar')
-      return { sidecars: await readAnonBytes(sidecars), control: await readAnonBytes(shards) }
-    }
-    const observing = course.observe(shards)
-    /** @type {PhaseOptions} */
-    const phaseOptions = { asking, signal, deadlineSeconds, readControl: observing.read }
-    await runInLanes({ items: rollout.setUps, lanes: LANES, signal }, asking.perform)
-    await runInLanes({ items: members, lanes: LANES, signal }, ({ enrolment }, signal) =>
-      asking.perform(enrolment, signal),
-    )
-    const fail = (/** @type {Error} */ error) => falling.abort(error)
-    const { first, pods } = await startAllSidecars({ ...phaseOptions, batches: rollout.batches, deploy, arePods, fail })
-    const conditions = { ...arm.conditions, ...(pace && { commitsPerSecond: pace.commitsPerSecond }) }
-    const changeOptions = { ...phaseOptions, members, conditions, seed: round }
-    const memoryBefore = await readMemory()
-    const change = isConverged(members, first) ? await changeAllSidecars(changeOptions) : null
-    const isChanged = change !== null && isConverged(members, change)
-    const areRemoved = isChanged && arm.conditions.areServicesRemoved
-    const withdrawal = areRemoved
-      ? await withdrawServices({ ...changeOptions, before: memoryBefore, readMemory })
-      : null
-    const control = await observing.end()
-    const removalOptions = { ...phaseOptions, readControl: () => readControl(target, shards.slice(0, keptCount)) }
-    const removal =
-      moves && isChanged
-        ? await removeShard({
-            ...removalOptions,
-            batches: rollout.batches,
-            moves,
-            deploy,
-            end,
-            shard: controls[keptCount],
-          })
-        : null
-    const { cpus } = testbed.site
-    const rolloutRecord = createRolloutRecord({ cpus, members, first, pods, change, withdrawal, removal, control })
-    return { deployment, deadlineSeconds, rollout: rolloutRecord }
+  const { target, cpus } = testbed.site
+  const specs = await createPlacedSpecs({ testbed, arm, start, round, folder, pace })
+  const arePods = target.pods !== undefined
+  const deadlineSeconds = computeTimeoutSeconds({ ...arm.conditions, leastSeconds, arePods, everyMs: pace?.everyMs })
+  const conditions = { ...arm.conditions, ...(pace && { commitsPerSecond: pace.commitsPerSecond }) }
+  return runControlPlaneSteps({ target, start, folder, signal, chooseError }, async context => {
+    const shards = await startShards(context, { target, specs })
+    const phases = await runPhases(context, { target, specs, shards, conditions, seed: round, deadlineSeconds })
+    return { deployment: context.deployment, deadlineSeconds, rollout: createRolloutRecord({ cpus, ...phases }) }
   })
+}
+
+/**
+ * Starts the application and the control planes, and waits until they are ready. From then on it aborts `failing` if one of them
+ * exits, or a log shows that a sidecar refused its configuration.
+ * @param {StepContext} context
+ * @param {{ target: Target, specs: RolloutSpecs }} options
+ * @returns {Promise<Handle[]>} the control planes; []: none run
+ * @throws if a process does not start, or is not ready or reachable in time; the signal's reason when it aborts
+ */
+async function startShards({ deploy, deployment, failing, signal, addTeardown }, { target, specs }) {
+  const { application, controls, moves, reachable, parseRefusals } = specs
+  // The shard that is removed is a deployment of its own, since it ends before the others.
+  const keptCount = controls.length - (moves ? 1 : 0)
+  const running = [
+    ...(await deploy([application, ...controls.slice(0, keptCount)])),
+    ...(moves ? await deploy(controls.slice(keptCount)) : []),
+  ]
+  await Promise.all(running.map(process => process.waitUntilReady(signal)))
+  await target.call('reach', { endpoints: reachable })
+  // Every sidecar needs the control planes. A process that is no longer part of the deployment was ended on purpose.
+  for (const process of running) process.exited.then(() => deployment.processes.includes(process) && failing.abort())
+  const shards = running.slice(1)
+  addTeardown(watchRefusals(shards, { parse: parseRefusals, failing }))
+  return shards
 }
 
 /**
  * Chooses the most specific error: a process that exited, else a configuration that a sidecar refused, else the error
  * itself.
  * @param {unknown} error
- * @param {Course} course
- * @returns {Promise<unknown>} an EndedError if processes exited
+ * @param {StepContext} context
+ * @returns {Promise<unknown>} an EndedError if processes exited, with their causes
  */
-async function chooseError(error, { deployment: { processes }, falling }) {
+async function chooseError(error, { deployment: { processes }, failing }) {
   const ended = await awaitEarlyExits(processes)
-  const refused = falling.signal.reason instanceof BenchError ? falling.signal.reason : null
+  const refused = failing.signal.reason instanceof BenchError ? failing.signal.reason : null
   const failure = (await assertAllRun(processes, 'starting').catch(failed => failed)) ?? refused ?? error
   return ended.length > 0 ? new EndedError(failure.message, { cause: error, ended }) : failure
 }
@@ -227,44 +183,46 @@ export function assertRolloutConverged({ sidecars, simulated, first, change, wit
     [withdrawal, real, noun, 'its configuration without the services'],
     [removal, removal?.moved ?? 0, 'sidecars that moved', 'the configuration of its new shard'],
   ])
-  for (const [phase, count, sidecarsOfPhase, what] of phases) {
+  for (const [phase, count, nounOfPhase, configuration] of phases) {
     if (!phase) continue
     const { converged, missing, isOfSimulated = true } = phase
     const within = `within ${Math.round(deadlineSeconds)} s`
     if (!isOfSimulated)
-      throw new BenchError(`not converged: not all of ${simulated} simulated sidecars had ${what} ${within}`)
+      throw new BenchError(`not converged: not all of ${simulated} simulated sidecars had ${configuration} ${within}`)
     if (converged === count) continue
     throw new BenchError(
-      `not converged: ${missing.join(', ')}: ${converged} of ${count} ${sidecarsOfPhase} had ${what} ${within}`,
+      `not converged: ${missing.join(', ')}: ${converged} of ${count} ${nounOfPhase} had ${configuration} ${within}`,
     )
   }
 }
 
 /**
- * Reads the logs of the control planes every second, and aborts `falling` if a sidecar refused its configuration.
- * @param {Handle[]} control
- * @param {{ parse: Control['parseRefusals'], falling: AbortController }} options parse: finds refusals in a log;
- *   absent: logs do not show them
+ * Reads the logs of the control planes every second, and aborts `failing` if a sidecar refused its configuration. A log that
+ * cannot be read shows nothing.
+ * @param {Handle[]} shards
+ * @param {{ parse: Control['parseRefusals'], failing: AbortController }} options parse: finds refusals in a log;
+ *   absent: logs do not show them, and none is read
  * @returns {() => void} ends the watch
  */
-function watchRefusals(control, { parse, falling }) {
-  const read = async () => {
-    const logs = parse ? await Promise.all(control.map(process => process.readLog())) : []
+function watchRefusals(shards, { parse, failing }) {
+  const checkLogs = async () => {
+    const logs = parse ? await Promise.all(shards.map(process => process.readLog())) : []
     const [refused, ...others] = new Set(logs.flatMap(log => parse?.(log) ?? []))
     if (refused === undefined) return
-    const more = others.length > 0 ? ` (and ${others.length} more)` : ''
-    falling.abort(new BenchError(`nack: a sidecar did not accept its configuration: ${refused}${more}`))
+    const othersText = others.length > 0 ? ` (and ${others.length} more)` : ''
+    failing.abort(new BenchError(`nack: a sidecar did not accept its configuration: ${refused}${othersText}`))
   }
-  const timer = parse && setInterval(() => read().catch(() => {}), REFUSALS_EVERY_MS)
+  const timer = parse && setInterval(() => checkLogs().catch(() => {}), REFUSALS_EVERY_MS)
   return () => clearInterval(timer)
 }
 
 /**
  * Creates the processes of a rollout, with addresses from the target.
- * @param {Omit<Paced, 'leastSeconds' | 'signal'>} options
- * @returns {Promise<ReturnType<typeof createRollout>>}
+ * @param {Omit<RolloutRequest, 'leastSeconds' | 'signal'>} options
+ * @returns {Promise<RolloutSpecs>}
+ * @throws {BenchError} as `createRolloutSpecs`
  */
-async function createRolloutSpecs({ testbed, arm, start, round, folder, pace }) {
+async function createPlacedSpecs({ testbed, arm, start, round, folder, pace }) {
   const { target } = testbed.site
   const topology = createArmTopology(arm, testbed.layout.topologies)
   const names = listRolloutNames(topology, arm.conditions)
@@ -273,7 +231,7 @@ async function createRolloutSpecs({ testbed, arm, start, round, folder, pace }) 
   // Pods get their addresses when they start: until then all have the target's place.
   const inPods = [...names.simulated, ...names.sidecars]
   const placed = await target.placesFor(start, [names.application, ...names.controls, ...(pods ? [] : inPods)])
-  return createRollout({
+  return createRolloutSpecs({
     ...shared,
     topology,
     places: pods ? { ...placed, ...Object.fromEntries(inPods.map(name => [name, pods.place])) } : placed,

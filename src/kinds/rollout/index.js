@@ -15,7 +15,7 @@ export const rollout = {
   isRequested: ({ axes }) => axes.sidecars !== undefined,
   hasControlPlane: true,
   isAllReal: ({ sizesControlOf }) => sizesControlOf !== null,
-  settings: ({ sizesControlOf }) => (sizesControlOf === null ? {} : { sizesControlOf }),
+  createSettings: ({ sizesControlOf }) => (sizesControlOf === null ? {} : { sizesControlOf }),
   loadCourse: async () => (await import('./course.js')).kind,
   loadSections: async () => (await import('./sections.js')).rolloutSections,
 }

@@ -1,68 +1,70 @@
-import { fitCpu, fitMemory, renderWithResidual } from '../../judge/over-sidecars.js'
+import { fitCpuOverSidecars, fitMemoryOverSidecars, renderWithResidual } from '../../judge/fit-over-sidecars.js'
 import { groupBy } from '../../lib/group-by.js'
 import { MIB, renderInterval } from '../../lib/units.js'
-import { pickChoice, renderArmName } from '../../model/arms.js'
-import { renderResources, toLimits } from '../../model/container-limits.js'
+import { pickPlaneChoice, renderArmName } from '../../model/arms.js'
+import { renderResources, roundLimitsUp } from '../../model/container-limits.js'
 
 /** The CPU and memory that a control plane needs for a number of sidecars, from rollouts of several sizes. Pure. */
-/** @import { ControlNeed, TrialRecord } from '../../model/types.ts' */
+/**
+ * @import { ControlNeed, TrialRecord } from '../../model/types.ts'
+ * @import { RolloutNumbers } from './numbers.js'
+ */
 
 /** Factors: a limit is the measured or predicted use times its factor. */
 const ROOM = { ofMemory: 1.25, ofCpu: 1.5 }
 // The kernel refuses a CPU quota below 1 ms, which is this share of a period of 100 ms.
 const CORES_LEAST = 0.01
 
-/** @typedef {NonNullable<TrialRecord['rollout']>} Rollout */
-
 /**
  * Computes the need of each plane's control plane, from its rollouts that did not fail.
  * @param {{ records: TrialRecord[], sidecars: number }} run sidecars: the number for which the need is computed
  * @returns {ControlNeed[]} limits: null: fewer than three numbers of sidecars, or no CPU times; []: all rollouts
- *   failed
+ *   failed, or there are none
  */
 export function computeControlNeeds({ records, sidecars }) {
-  const whole = records.flatMap(({ trial, outcome, rollout }) =>
+  const completed = records.flatMap(({ trial, outcome, rollout }) =>
     rollout && outcome !== 'failed' ? [{ arm: trial.arm, rollout }] : [],
   )
-  return [...groupBy(whole, ({ arm }) => renderArmName(arm)).values()].map(trials => ({
-    ...pickChoice(trials[0].arm),
+  return [...groupBy(completed, ({ arm }) => renderArmName(arm)).values()].map(trials => ({
+    ...pickPlaneChoice(trials[0].arm),
     ...computeNeed({ rollouts: trials.map(({ rollout }) => rollout), sidecars }),
   }))
 }
 
 /**
  * Computes the need of one control plane. Limits have room above the use, and the CPU limit is at least CORES_LEAST.
- * @param {{ rollouts: Rollout[], sidecars: number }} ofPlane
- * @returns {Omit<ControlNeed, 'plane' | 'variant' | 'profile' | 'control'>}
+ * @param {{ rollouts: RolloutNumbers[], sidecars: number }} options rollouts: of one plane, at least one
+ * @returns {Omit<ControlNeed, 'plane' | 'variant' | 'profile' | 'control'>} limits: null: memory or coresMost is null; a fit is null
+ *   below three numbers of sidecars
  */
 function computeNeed({ rollouts, sidecars }) {
-  const memory = fitMemory(listPoints(rollouts, r => r.controlPeakBytes ?? r.controlAnonBytes.peak))
+  const memory = fitMemoryOverSidecars(listPoints(rollouts, r => r.controlPeakBytes ?? r.controlAnonBytes.peak))
   const coresMost = computeCoresMost(rollouts)
   return {
     sidecars,
     measuredMost: Math.max(...rollouts.map(rollout => rollout.sidecars)),
     memory,
     coresMost,
-    rolloutCpu: fitCpu(listPoints(rollouts, r => r.first.controlCpuSeconds)),
-    changeCpu: fitCpu(listPoints(rollouts, r => r.change?.controlCpuSeconds ?? null)),
+    rolloutCpu: fitCpuOverSidecars(listPoints(rollouts, r => r.first.controlCpuSeconds)),
+    changeCpu: fitCpuOverSidecars(listPoints(rollouts, r => r.change?.controlCpuSeconds ?? null)),
     limits:
       memory === null || coresMost === null
         ? null
         : {
             cores: Math.max(CORES_LEAST, ROOM.ofCpu * coresMost),
-            bytes: ROOM.ofMemory * predictMostBytes(memory, sidecars),
+            bytes: ROOM.ofMemory * computeMostBytes(memory, sidecars),
           },
   }
 }
 
 /**
- * Predicts the highest memory: the fitted line, the largest residual above it and, beyond the measured sizes, the
- * upper end of the slope's interval.
- * @param {NonNullable<ControlNeed['memory']>} line fitted
+ * Computes the highest memory to expect: that of the fitted line, the largest residual above it and, beyond the
+ * measured sizes, what the upper end of the slope's interval adds.
+ * @param {NonNullable<ControlNeed['memory']>} line fitted; without an interval its slope counts
  * @param {number} sidecars
  * @returns {number} bytes
  */
-function predictMostBytes({ baseBytes, bytesPerSidecar, high, points }, sidecars) {
+function computeMostBytes({ baseBytes, bytesPerSidecar, high, points }, sidecars) {
   const measuredMost = Math.max(...points.map(point => point.sidecars))
   const beyond = Math.max(0, sidecars - measuredMost) * Math.max(0, (high ?? bytesPerSidecar) - bytesPerSidecar)
   const above = Math.max(0, ...points.map(point => point.residualBytes))
@@ -71,38 +73,39 @@ function predictMostBytes({ baseBytes, bytesPerSidecar, high, points }, sidecars
 
 /**
  * Lists the sizes and values of rollouts. Those without a value are left out.
- * @param {Rollout[]} rollouts
- * @param {(rollout: Rollout) => number | null} measure gives the value of a rollout; null: none
- * @returns {[number, number][]} the number of sidecars, the value
+ * @param {RolloutNumbers[]} rollouts
+ * @param {(rollout: RolloutNumbers) => number | null} readValue null: the rollout has none
+ * @returns {[number, number][]} the number of sidecars, the value; []: no rollout has one
  */
-function listPoints(rollouts, measure) {
+function listPoints(rollouts, readValue) {
   return rollouts.flatMap(rollout => {
-    const value = measure(rollout)
+    const value = readValue(rollout)
     return value === null ? [] : [/** @type {[number, number]} */ ([rollout.sidecars, value])]
   })
 }
 
 /**
  * Computes the highest mean CPU use of the control plane over a phase.
- * @param {Rollout[]} rollouts
- * @returns {number | null} cores; null: no CPU time is known
+ * @param {RolloutNumbers[]} rollouts
+ * @returns {number | null} cores; null: no phase has both its seconds and a CPU time
  */
 function computeCoresMost(rollouts) {
-  const cores = rollouts
-    .flatMap(({ first, change }) => [first, ...(change ? [change] : [])])
-    .flatMap(({ controlCpuSeconds, seconds }) => (controlCpuSeconds && seconds ? controlCpuSeconds / seconds : []))
+  const phases = rollouts.flatMap(({ first, change }) => (change ? [first, change] : [first]))
+  const cores = phases.flatMap(({ controlCpuSeconds, seconds }) =>
+    controlCpuSeconds && seconds ? controlCpuSeconds / seconds : [],
+  )
   return cores.length > 0 ? Math.max(...cores) : null
 }
 
 /**
- * Renders the limits of a control plane, as the first line of its need.
+ * Renders the first line of a need: the limits of a control plane, or that there were too few rollouts.
  * @param {ControlNeed} need
  * @returns {string}
  */
 function renderControlLimits({ sidecars, measuredMost, limits, ...choice }) {
   const name = renderArmName(choice)
   if (limits === null) return `${name}: too few rollouts to say what the control plane of ${sidecars} sidecars needs`
-  const { millicores, mebibytes } = toLimits(limits)
+  const { millicores, mebibytes } = roundLimitsUp(limits)
   const basis = measuredMost < sidecars ? `EXTRAPOLATED from at most ${measuredMost}` : 'measured up to there'
   return `${name}: the control plane of ${sidecars} sidecars needs ${millicores}m and ${mebibytes}Mi (${basis})`
 }
@@ -110,9 +113,9 @@ function renderControlLimits({ sidecars, measuredMost, limits, ...choice }) {
 /**
  * Renders a need: its limits, the fitted lines with their points, and the resources of a pod spec.
  * @param {ControlNeed} need
- * @returns {string[]} lines; without limits, no resources
+ * @returns {string[]} lines; those of a fit, the cores or the resources are left out if the need lacks them
  */
-export function renderNeed(need) {
+export function renderControlNeed(need) {
   const { memory, limits, coresMost } = need
   const lines = [renderControlLimits(need)]
   if (memory) {
@@ -124,26 +127,32 @@ export function renderNeed(need) {
       `    MiB at ${sizes.join('  ')}`,
     )
   }
-  lines.push(...renderCpu(need.rolloutCpu, 'a rollout', need), ...renderCpu(need.changeCpu, 'a change of all', need))
+  lines.push(
+    ...renderCpuFit(need.rolloutCpu, 'a rollout', need),
+    ...renderCpuFit(need.changeCpu, 'a change of all', need),
+  )
   if (coresMost !== null) lines.push(`  at most ${coresMost.toFixed(3)} cores, at the pace of this machine`)
   if (limits === null) return lines
-  lines.push('  with room (1.5 × the CPU, 1.25 × the memory), for its pod spec:', ...renderResources(toLimits(limits)))
+  lines.push(
+    '  with room (1.5 × the CPU, 1.25 × the memory), for its pod spec:',
+    ...renderResources(roundLimitsUp(limits)),
+  )
   return lines
 }
 
 /**
  * Renders a fit of CPU time, with its points.
  * @param {ControlNeed['rolloutCpu']} line fitted; null: there is none
- * @param {string} what the phase in words
+ * @param {string} noun of the phase
  * @param {ControlNeed} need
  * @returns {string[]} two lines; []: there is no fit
  */
-function renderCpu(line, what, { sidecars }) {
+function renderCpuFit(line, noun, { sidecars }) {
   if (line === null) return []
   const { baseSeconds, secondsPerSidecar, points, ...ends } = line
   const times = points.map(p => `${p.sidecars}: ${renderWithResidual(p.seconds, p.residualSeconds, { digits: 2 })}`)
   return [
-    `  CPU of ${what}: ${renderSlope(secondsPerSidecar, ends, 0.001)} ms a sidecar, ${(baseSeconds + secondsPerSidecar * sidecars).toFixed(2)} s of ${sidecars}`,
+    `  CPU of ${noun}: ${renderSlope(secondsPerSidecar, ends, 0.001)} ms a sidecar, ${(baseSeconds + secondsPerSidecar * sidecars).toFixed(2)} s of ${sidecars}`,
     `    s at ${times.join('  ')}`,
   ]
 }

@@ -1,6 +1,5 @@
 import { numericSort } from 'simple-statistics'
-import { subtract } from '../../judge/record/compute-window.js'
-import { renderMebibytes } from '../../lib/units.js'
+import { computeRise } from '../../judge/record/compute-window.js'
 
 /** The numbers of a rollout: a run computes them from its record in memory, `verify` again from the file. Pure. */
 /**
@@ -10,182 +9,65 @@ import { renderMebibytes } from '../../lib/units.js'
 
 const NAMED_MOST = 20
 const POINTS_MOST = 100
-// The limits of the gates `resolution` and `probe-cost`: shares of a time, of the machine's CPU, and of the highest probe rate.
-const CENSORED_MOST = 0.1
-const OWN_MOST = 0.1
-const ASKED_MOST = 0.9
 // The period of CPU quotas, as both targets set it.
 const CAP_PERIOD_SECONDS = 0.1
 /** From this share of a phase at its limit on, the control plane bound the phase. */
 export const BOUND_LEAST = 0.25
-/** The limit of the gate `fidelity` (docs/evidence/simulated-envoys.md). */
-const INFIDELITY_MOST = 0.15
 
 /** @typedef {NonNullable<TrialRecord['rollout']>} RolloutNumbers */
 /** @typedef {NonNullable<RolloutRecord['first']['control']['start']>} Edge */
-/** A phase. @typedef {'first' | 'change' | 'withdrawal' | 'removal'} Part */
+/** @typedef {'first' | 'change' | 'withdrawal' | 'removal'} PhaseName */
 
 /** @type {RecordPart<RolloutRecord, RolloutNumbers>} */
 export const rolloutPart = {
-  judge: judgeRollout,
+  judge: computeRolloutNumbers,
   hasWindow: true,
-  tell({ sidecars, simulated = 0, change }, textOf) {
-    const who = simulated > 0 ? `${sidecars - simulated} real of ${sidecars}` : sidecars
-    const changed = change ? `, changed within ${textOf('changeAllSeconds')}` : ''
-    return `${who} sidecars configured within ${textOf('rolloutSeconds')}${changed}`
+  renderProgress({ sidecars, simulated = 0, change }, renderQuantity) {
+    const count = simulated > 0 ? `${sidecars - simulated} real of ${sidecars}` : sidecars
+    const changeText = change ? `, changed within ${renderQuantity('changeAllSeconds')}` : ''
+    return `${count} sidecars configured within ${renderQuantity('rolloutSeconds')}${changeText}`
   },
 }
 
 /**
  * Computes the numbers of a rollout from its record.
  * @param {RolloutRecord} rollout
- * @returns {RolloutNumbers} a phase is absent if it was not started; a number is null if it was not measured
+ * @returns {RolloutNumbers} a phase is absent if it was not started; simulated, fidelity: absent: all sidecars are real; pods:
+ *   absent: sidecars are no pods; a number is null if it was not measured
  */
-export function judgeRollout(rollout) {
+export function computeRolloutNumbers(rollout) {
   const { members, simulated, fidelity, cpus, askedPerSecondMost, control } = rollout
-  const anon = (control ?? []).flatMap(({ anonBytes }) => anonBytes ?? [])
+  const observedBytes = (control ?? []).flatMap(({ anonBytes }) => anonBytes ?? [])
   return {
     sidecars: members.length + (simulated?.count ?? 0),
     ...(simulated && { simulated: simulated.count }),
-    ...(fidelity && { fidelity: judgeFidelity(fidelity) }),
-    ...(members.some(({ pod }) => pod) && { pods: judgePods(members) }),
+    ...(fidelity && { fidelity: computeFidelity(fidelity) }),
+    ...(members.some(({ pod }) => pod) && { pods: computePodNumbers(members) }),
     cpus,
     askedPerSecondMost,
-    first: judgePhase({ members, simulated, name: 'first', phase: rollout.first }),
-    ...(rollout.change && { change: judgePhase({ members, simulated, name: 'change', phase: rollout.change }) }),
-    ...(rollout.withdrawal && { withdrawal: judgeWithdrawal(rollout) }),
-    ...(rollout.removal && { removal: judgeRemoval(members, rollout.removal) }),
+    first: computePhaseNumbers({ members, simulated, name: 'first', phase: rollout.first }),
+    ...(rollout.change && {
+      change: computePhaseNumbers({ members, simulated, name: 'change', phase: rollout.change }),
+    }),
+    ...(rollout.withdrawal && { withdrawal: computeWithdrawalNumbers(rollout) }),
+    ...(rollout.removal && { removal: computeRemovalNumbers(members, rollout.removal) }),
     controlAnonBytes: {
       empty: control?.[0]?.anonBytes ?? null,
       stable: rollout.first.control.end?.anonBytes ?? null,
-      peak: anon.length > 0 ? Math.max(...anon) : null,
+      peak: observedBytes.length > 0 ? Math.max(...observedBytes) : null,
     },
     controlPeakBytes: control?.at(-1)?.peakBytes ?? null,
   }
 }
 
 /**
- * A time of a phase.
- * @typedef {object} Time
- * @property {string} name
- * @property {number | null} seconds null: too few sidecars had the configuration
- * @property {number | null} unknownSeconds between a sidecar's last answer by the old configuration and the first by the new
- */
-
-/**
- * Lists the times of a phase: `all` until the last sidecar has the configuration, and `p50`, `p99` and `max` of
- * single sidecars.
- * @param {RolloutNumbers['first']} phase
- * @returns {Time[]}
- */
-export function listPhaseTimes({ seconds, each, censoredSeconds, lastCensoredSeconds }) {
-  return [
-    { name: 'all', seconds, unknownSeconds: lastCensoredSeconds },
-    ...Object.entries(each).map(([name, value]) => ({ name, seconds: value, unknownSeconds: censoredSeconds })),
-  ]
-}
-
-/**
- * Says whether more than CENSORED_MOST of a time is unknown.
- * @param {Time} time
- * @returns {boolean} false also: the time has no value
- */
-export function isCoarse({ seconds, unknownSeconds }) {
-  return seconds !== null && (unknownSeconds ?? 0) > CENSORED_MOST * seconds
-}
-
-/**
- * Says whether the kit sent so many probes that their highest rate may have bound the phase.
- * @param {RolloutNumbers['first']} phase
- * @param {number} askedPerSecondMost the highest rate
- * @returns {boolean}
- */
-export function isBudgetUsed({ askedPerSecond }, askedPerSecondMost) {
-  return askedPerSecond > ASKED_MOST * askedPerSecondMost
-}
-
-/**
- * Says whether the kit itself used more than OWN_MOST of the machine's CPUs in a phase.
- * @param {RolloutNumbers['first']} phase
- * @param {number} cpus of the machine
- * @returns {boolean}
- */
-export function isCostly({ ownCores }, cpus) {
-  return ownCores > OWN_MOST * cpus
-}
-
-/**
- * Lists the phases that the control plane bound.
- * @param {Record<'rollout' | 'change', number | null>} atLimit shares of each phase; null: unknown, which counts as
- *   not bound
- * @returns {string[]} []: it bound none
- */
-export function listBoundPhases(atLimit) {
-  return Object.entries(atLimit).flatMap(([phase, share]) => (Number(share) >= BOUND_LEAST ? [phase] : []))
-}
-
-/**
- * Says whether a rollout has a phase, and probes did not stretch its times.
- * @param {RolloutNumbers} numbers
- * @param {Part} part
- * @returns {boolean}
- */
-export function isMeasured({ cpus, askedPerSecondMost, ...phases }, part) {
-  const phase = phases[part]
-  return phase !== undefined && !isCostly(phase, cpus) && !isBudgetUsed(phase, askedPerSecondMost)
-}
-
-/** @typedef {'CPU time in the rollout' | 'CPU time in the change' | 'memory'} Resource */
-
-/**
- * Lists the resources of the control plane that simulated sidecars take over INFIDELITY_MOST more or less of than
- * real ones, or that were not measured.
- * @param {Pick<RolloutNumbers, 'fidelity'>} numbers
- * @returns {{ resource: Resource, reason: string }[]} []: none are simulated, or all resources are alike
- */
-export function listInfidelities({ fidelity }) {
-  if (!fidelity) return []
-  const { sidecars, rolloutCpuSeconds, changeCpuSeconds, anonBytes } = fidelity
-  const formatMilliseconds = (/** @type {number} */ seconds) => `${(1000 * seconds).toFixed(0)} ms`
-  /** @type {{ resource: Resource, real: number | null, simulated: number | null, render: (of: number) => string }[]} */
-  const rows = [
-    { resource: 'CPU time in the rollout', ...rolloutCpuSeconds, render: formatMilliseconds },
-    { resource: 'CPU time in the change', ...changeCpuSeconds, render: formatMilliseconds },
-    { resource: 'memory', ...anonBytes, render: bytes => `${renderMebibytes(bytes)} MiB more than empty` },
-  ]
-  return rows.flatMap(({ resource, real, simulated, render }) => {
-    const withheld = `its ${resource} has no value`
-    if (real === null || simulated === null)
-      return [
-        {
-          resource,
-          reason: `the control plane was not measured for ${sidecars} sidecars, real and simulated: ${withheld}`,
-        },
-      ]
-    if (Math.abs(simulated - real) <= INFIDELITY_MOST * real) return []
-    const bothSizes = `${render(simulated)} for ${sidecars} sidecars of which 1 is real, and ${render(real)} where all are`
-    return [{ resource, reason: `the control plane took ${bothSizes}, more than 15 % apart: ${withheld}` }]
-  })
-}
-
-/**
- * Says whether simulated sidecars take about as much of a resource as real ones.
- * @param {Pick<RolloutNumbers, 'fidelity'>} numbers
- * @param {Resource} resource
- * @returns {boolean} true also: none are simulated; false also: the resource was not measured
- */
-export function isFaithful(numbers, resource) {
-  return listInfidelities(numbers).every(infidelity => infidelity.resource !== resource)
-}
-
-/**
- * Computes what the control plane took for the same number of sidecars: all real, and all but one simulated.
+ * Computes the CPU time and the memory of the control plane for the same number of sidecars: all real, and all but one simulated.
  * @param {NonNullable<RolloutRecord['fidelity']>} fidelity
- * @returns {RolloutNumbers['fidelity']}
+ * @returns {RolloutNumbers['fidelity']} a number is null if it was not measured; anonBytes: beyond those of the empty control plane
  */
-function judgeFidelity(fidelity) {
-  const [real, simulated] = [judgeRollout(fidelity.real), judgeRollout(fidelity.simulated)]
-  // Compare growth: the memory of an empty control plane is the same in both, and would hide a difference.
+function computeFidelity(fidelity) {
+  const [real, simulated] = [computeRolloutNumbers(fidelity.real), computeRolloutNumbers(fidelity.simulated)]
+  // Growth is compared: the memory of an empty control plane is the same in both, and would hide a difference.
   const computeGrownBytes = (/** @type {RolloutNumbers} */ { controlAnonBytes: { empty, peak } }) =>
     peak === null || empty === null ? null : peak - empty
   return {
@@ -200,19 +82,20 @@ function judgeFidelity(fidelity) {
 }
 
 /**
- * Computes the numbers of a shard's removal. Its times are those of the sidecars that moved.
+ * Computes the numbers of a shard's removal.
  * @param {RolloutRecord['members']} members
  * @param {NonNullable<RolloutRecord['removal']>} phase
- * @returns silent: names of the other sidecars that missed an answer
+ * @returns times: of the sidecars that moved, from the end of the shard on; askedPerSecond: of all sidecars; moved, stayed: counts;
+ *   silent: names of the sidecars that stayed and missed an answer
  */
-function judgeRemoval(members, phase) {
+function computeRemovalNumbers(members, phase) {
   const moved = members.filter(({ movedTo }) => movedTo !== undefined)
   const stayed = members.flatMap(({ name, stayed }) => (stayed ? [{ name, ...stayed }] : []))
-  const ofMoved = judgePhase({ members: moved, name: 'moved', phase, fromMs: phase.endedMs })
+  const numbersOfMoved = computePhaseNumbers({ members: moved, name: 'moved', phase, fromMs: phase.endedMs })
   const requestsToStayed = stayed.reduce((sum, { asked }) => sum + asked, 0)
   return {
-    ...ofMoved,
-    askedPerSecond: ofMoved.askedPerSecond + (1000 * requestsToStayed) / (phase.endMs - phase.startMs),
+    ...numbersOfMoved,
+    askedPerSecond: numbersOfMoved.askedPerSecond + (1000 * requestsToStayed) / (phase.endMs - phase.startMs),
     moved: moved.length,
     stayed: stayed.length,
     silent: stayed.filter(({ asked, answered }) => answered < asked).map(({ name }) => name),
@@ -220,14 +103,14 @@ function judgeRemoval(members, phase) {
 }
 
 /**
- * Computes the numbers of a withdrawal of services.
- * @param {RolloutRecord} options
+ * Computes the numbers of a withdrawal of services, with the memory before it.
+ * @param {RolloutRecord} rollout
  * @returns {RolloutNumbers['withdrawal']} undefined: there was none
  */
-function judgeWithdrawal({ members, withdrawal: phase }) {
+function computeWithdrawalNumbers({ members, withdrawal: phase }) {
   if (!phase) return undefined
   const { sidecarBytes, controlBytes } = phase
-  return { ...judgePhase({ members, name: 'withdrawn', phase }), sidecarBytes, controlBytes }
+  return { ...computePhaseNumbers({ members, name: 'withdrawn', phase }), sidecarBytes, controlBytes }
 }
 
 /**
@@ -236,35 +119,30 @@ function judgeWithdrawal({ members, withdrawal: phase }) {
  *   RolloutRecord['first'], fromMs?: number }} options name: of the phase, by which members have their times; fromMs: the start of
  *   each sidecar's time, in epoch ms; absent: each has its own `sinceMs`
  * @returns {RolloutNumbers['first']} seconds: null: a sidecar lacks the configuration, one outside of the sample was late, or none
- *   is configured; toldSeconds: 0 if no sidecar was timed; missing: at most NAMED_MOST names
+ *   is configured; each: p99 and max are null for a sample; missing: at most NAMED_MOST names
  */
-function judgePhase({ members, simulated, name: phaseName, phase, fromMs }) {
+function computePhaseNumbers({ members, simulated, name: phaseName, phase, fromMs }) {
   const { startMs, endMs, host, control, ownCpuSeconds, sample } = phase
   const timed = sample ? members.filter(({ name }) => sample.includes(name)) : members
   const late = members.filter(member => !timed.includes(member) && isLate(member[phaseName])).length
   const missing = members.filter(member => typeof member[phaseName]?.yesMs !== 'number')
   const probes = timed.flatMap(member => member[phaseName] ?? [])
-  const configured = probes.filter(isConfigured).sort((a, b) => a.yesMs - b.yesMs)
-  const last = configured.at(-1)
+  const times = computeTimes(probes, { startMs, fromMs })
   const phaseSeconds = (endMs - startMs) / 1000
-  const sinceMs = probes.map(probe => probe.sinceMs)
-  const beganMs = fromMs ?? (sinceMs.length === 0 ? startMs : Math.min(...sinceMs))
-  const seconds = numericSort(configured.map(probe => (probe.yesMs - (fromMs ?? probe.sinceMs)) / 1000))
-  const censored = numericSort(configured.map(computeCensoredSeconds))
   const [before, after] = [control.start, control.end]
   return {
     converged: members.length - missing.length,
-    seconds: missing.length + late > 0 || !last ? null : (last.yesMs - beganMs) / 1000,
-    toldSeconds: (Math.max(beganMs, ...sinceMs) - beganMs) / 1000,
+    seconds: missing.length + late > 0 ? null : times.allSeconds,
+    toldSeconds: times.toldSeconds,
     // The p99 and the maximum of a sample are not those of all sidecars.
-    each: sample ? { ...computePercentiles(seconds), p99: null, max: null } : computePercentiles(seconds),
+    each: sample ? { ...times.each, p99: null, max: null } : times.each,
     ...(sample && { sampled: timed.length, late }),
-    censoredSeconds: findQuantile(censored, 0.5),
-    lastCensoredSeconds: last ? computeCensoredSeconds(last) : null,
+    censoredSeconds: times.censoredSeconds,
+    lastCensoredSeconds: times.lastCensoredSeconds,
     askedPerSecond: probes.reduce((sum, { asked }) => sum + asked, 0) / phaseSeconds,
-    curve: computeCurve(probes, { all: timed.length, startMs: beganMs }),
-    controlCpuSeconds: subtract(after?.cpuSeconds, before?.cpuSeconds),
-    ...judgeShards({ before, after, phaseSeconds }),
+    curve: computeCurve(probes, { count: timed.length, startMs: times.beganMs }),
+    controlCpuSeconds: computeRise(after?.cpuSeconds, before?.cpuSeconds),
+    ...computeShardNumbers({ before, after, phaseSeconds }),
     hostIdleFraction: (host.end.idle - host.start.idle) / Math.max(1, host.end.total - host.start.total),
     ownCores: ownCpuSeconds / phaseSeconds,
     missing: missing.slice(0, NAMED_MOST).map(({ name }) => name),
@@ -276,9 +154,32 @@ function judgePhase({ members, simulated, name: phaseName, phase, fromMs }) {
 }
 
 /**
+ * Computes the times of a phase from those of its timed sidecars.
+ * @param {ConfigurationTimes[]} probes
+ * @param {{ startMs: number, fromMs?: number }} options startMs: of the phase, in epoch ms; fromMs: as of `computePhaseNumbers`
+ * @returns beganMs: the first start or commit, `startMs` without probes; toldSeconds: from it to the last start or commit;
+ *   allSeconds: until the last that is configured, null: none is; each: null without a configured sidecar, as both censored times
+ */
+function computeTimes(probes, { startMs, fromMs }) {
+  const configured = probes.filter(isConfigured).sort((a, b) => a.yesMs - b.yesMs)
+  const last = configured.at(-1)
+  const sinceMs = probes.map(probe => probe.sinceMs)
+  const beganMs = fromMs ?? (sinceMs.length === 0 ? startMs : Math.min(...sinceMs))
+  const seconds = numericSort(configured.map(probe => (probe.yesMs - (fromMs ?? probe.sinceMs)) / 1000))
+  return {
+    beganMs,
+    toldSeconds: (Math.max(beganMs, ...sinceMs) - beganMs) / 1000,
+    allSeconds: last ? (last.yesMs - beganMs) / 1000 : null,
+    each: computePercentiles(seconds),
+    censoredSeconds: findQuantile(numericSort(configured.map(computeCensoredSeconds)), 0.5),
+    lastCensoredSeconds: last ? computeCensoredSeconds(last) : null,
+  }
+}
+
+/**
  * Says whether a sidecar outside of the sample did not have its configuration yet when it was first asked.
  * @param {RolloutRecord['members'][number]['first'] | undefined} probe
- * @returns {boolean} false: it was not asked
+ * @returns {boolean} false also: it was not asked
  */
 function isLate(probe) {
   return !!probe && (typeof probe.lastNoMs === 'number' || probe.asked > 1)
@@ -287,9 +188,9 @@ function isLate(probe) {
 /**
  * Computes how many pods became ready, and how many seconds after their creation.
  * @param {RolloutRecord['members']} members
- * @returns {RolloutNumbers['pods']}
+ * @returns {RolloutNumbers['pods']} readySeconds: of null if no pod became ready
  */
-function judgePods(members) {
+function computePodNumbers(members) {
   const ready = members.flatMap(({ pod }) =>
     pod && pod.readyMs !== null ? [(pod.readyMs - pod.createdMs) / 1000] : [],
   )
@@ -309,47 +210,46 @@ function computePercentiles(sorted) {
  * Computes each shard's CPU time, and the share of the phase in which the busiest was at its limit: throttled by its
  * CPU limit (for whole periods if the kernel does not count the time), or with all its threads running.
  * @param {{ before: Edge | null, after: Edge | null, phaseSeconds: number }} options
- * @returns shardCpuSeconds, controlAtLimit (a fraction); {}: no shard was read
+ * @returns shardCpuSeconds: null: not read; controlAtLimit: a fraction, null: no shard was read at both ends; {}: an end of the phase
+ *   has no readings
  */
-function judgeShards({ before, after, phaseSeconds }) {
+function computeShardNumbers({ before, after, phaseSeconds }) {
   if (!before?.each || !after?.each) return {}
   const starts = before.each
-  const shares = after.each.flatMap(({ cpuSeconds, throttledPeriods, throttledSeconds, workers }, i) => {
-    const ran = subtract(cpuSeconds, starts[i].cpuSeconds)
-    const periods = subtract(throttledPeriods, starts[i].throttledPeriods)
+  const atLimitSeconds = after.each.flatMap(({ cpuSeconds, throttledPeriods, throttledSeconds, workers }, i) => {
+    const cpuUsedSeconds = computeRise(cpuSeconds, starts[i].cpuSeconds)
+    const periods = computeRise(throttledPeriods, starts[i].throttledPeriods)
     // throttledSeconds adds up the time of all CPUs: the throttled periods are its upper bound. A small cap stops a burst for less.
     const throttledMostSeconds = (periods ?? 0) * CAP_PERIOD_SECONDS
-    const throttled = Math.min(
+    const stoppedSeconds = Math.min(
       throttledMostSeconds,
-      subtract(throttledSeconds, starts[i].throttledSeconds) ?? throttledMostSeconds,
+      computeRise(throttledSeconds, starts[i].throttledSeconds) ?? throttledMostSeconds,
     )
-    return ran === null && periods === null ? [] : [Math.max((ran ?? 0) / workers, throttled)]
+    const isUnread = cpuUsedSeconds === null && periods === null
+    return isUnread ? [] : [Math.max((cpuUsedSeconds ?? 0) / workers, stoppedSeconds)]
   })
   return {
-    shardCpuSeconds: after.each.map(({ cpuSeconds }, i) => subtract(cpuSeconds, starts[i].cpuSeconds)),
-    controlAtLimit: shares.length > 0 ? Math.min(1, Math.max(...shares) / phaseSeconds) : null,
+    shardCpuSeconds: after.each.map(({ cpuSeconds }, i) => computeRise(cpuSeconds, starts[i].cpuSeconds)),
+    controlAtLimit: atLimitSeconds.length > 0 ? Math.min(1, Math.max(...atLimitSeconds) / phaseSeconds) : null,
   }
 }
 
 /**
- * Computes a curve of about POINTS_MOST points.
- * @param {ConfigurationTimes[]} members
- * @param {{ all: number, startMs: number }} of all: the number of sidecars
- * @returns {[number, number][]} seconds, and the share of sidecars that have the configuration by then
+ * Computes the share of configured sidecars over time, at most POINTS_MOST points.
+ * @param {ConfigurationTimes[]} probes
+ * @param {{ count: number, startMs: number }} options count: of all timed sidecars; startMs: of the curve, in epoch ms
+ * @returns {[number, number][]} seconds, and the share of sidecars that have the configuration by then; []: none has it
  */
-function computeCurve(members, { all, startMs }) {
-  const times = numericSort(members.filter(isConfigured).map(({ yesMs }) => (yesMs - startMs) / 1000))
-  const every = Math.ceil(times.length / POINTS_MOST)
-  return times.flatMap((seconds, i) =>
-    (i + 1) % every === 0 || i === times.length - 1 ? [/** @type {[number, number]} */ ([seconds, (i + 1) / all])] : [],
-  )
+function computeCurve(probes, { count, startMs }) {
+  const times = numericSort(probes.filter(isConfigured).map(({ yesMs }) => (yesMs - startMs) / 1000))
+  const step = Math.ceil(times.length / POINTS_MOST)
+  return times.flatMap((seconds, i) => {
+    const isDrawn = (i + 1) % step === 0 || i === times.length - 1
+    return isDrawn ? [/** @type {[number, number]} */ ([seconds, (i + 1) / count])] : []
+  })
 }
 
-/**
- * Says whether a sidecar has the configuration.
- * @param {ConfigurationTimes} times
- * @returns {times is ConfigurationTimes & { yesMs: number }}
- */
+/** @param {ConfigurationTimes} times @returns {times is ConfigurationTimes & { yesMs: number }} */
 function isConfigured(times) {
   return times.yesMs !== null
 }
@@ -357,7 +257,7 @@ function isConfigured(times) {
 /**
  * Computes the unknown part of a sidecar's time: from its last answer by the old configuration, else its start or
  * commit, to its first answer by the new one.
- * @param {ConfigurationTimes & { yesMs: number }} options
+ * @param {ConfigurationTimes & { yesMs: number }} times
  * @returns {number} seconds
  */
 function computeCensoredSeconds({ sinceMs, lastNoMs, yesMs }) {
@@ -367,9 +267,9 @@ function computeCensoredSeconds({ sinceMs, lastNoMs, yesMs }) {
 /**
  * Finds a quantile, as the nearest rank.
  * @param {number[]} sorted rising
- * @param {number} q 0 to 1
- * @returns {number | null} null: there are no values
+ * @param {number} share of the values that are at most the quantile, 0 to 1
+ * @returns {number | null} null: there are no values, or the share is 0
  */
-function findQuantile(sorted, q) {
-  return sorted[Math.ceil(q * sorted.length) - 1] ?? null
+function findQuantile(sorted, share) {
+  return sorted[Math.ceil(share * sorted.length) - 1] ?? null
 }

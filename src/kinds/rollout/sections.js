@@ -1,14 +1,15 @@
 import { findQuantity } from '../../judge/quantities.js'
 import { listVariedAxes, renderArmLabel } from '../../model/arms.js'
 import { answerRollouts } from './answer.js'
-import { computeControlNeeds, renderNeed } from './needs.js'
-import { isCoarse, isMeasured, listBoundPhases, listPhaseTimes } from './numbers.js'
+import { hasValidTimes, isCoarse, listPhaseTimes } from './gates.js'
+import { computeControlNeeds, renderControlNeed } from './needs.js'
+import { BOUND_LEAST } from './numbers.js'
 
 /** Sections of rollouts: how soon sidecars have their configuration, and what bound that. Pure. */
 /** @import { ResultOf, SummaryArm } from '../../model/types.ts' */
 /** @import { Drawn, KindChart, Sections } from '../sections.js' */
 
-/** Sentences by the phases that the control plane bound. @type {Record<string, string>} */
+/** Clauses by the phases that the control plane bound, joined by a comma. @type {Record<string, string>} */
 const BOUND = {
   '': 'the control plane did not bind',
   rollout: 'the control plane bound the rollout',
@@ -31,34 +32,35 @@ export const rolloutSections = {
     const { sizesControlOf: sidecars } = settings
     return { controlNeeds: sidecars === undefined ? [] : computeControlNeeds({ records, sidecars }) }
   },
-  answer: answered => answerRollouts({ ...answered, bindingOf: renderBinding }),
-  findings: ({ controlNeeds }) => controlNeeds.flatMap(renderNeed),
-  charts: drawShares,
-  boundOf(arm) {
-    const phases = listArmBoundPhases(arm)
+  createAnswer: answered => answerRollouts({ ...answered, renderBinding }),
+  renderFindings: ({ controlNeeds }) => controlNeeds.flatMap(renderControlNeed),
+  drawCharts: drawConfiguredShares,
+  renderBound(arm) {
+    const phases = listBoundPhases(arm)
     return phases === null || phases.length === 0 ? null : `control: ${phases.join(', ')}`
   },
 }
 
 /**
- * Lists the phases that an arm's control plane bound.
+ * Lists the phases that an arm's control plane bound: it was at its limit for BOUND_LEAST of their time.
  * @param {SummaryArm} arm
- * @returns {string[] | null} []: it bound none; null: no control plane runs, or its share at the limit is unknown
+ * @returns {string[] | null} `rollout`, `change`, which does not count if its share is unknown; []: it bound none; null: no control
+ *   plane runs, or its share at the limit in the rollout is unknown
  */
-function listArmBoundPhases(arm) {
-  const [rollout, change] = ['controlAtLimitRollout', 'controlAtLimitChange'].map(
-    name => findQuantity(arm, name).median,
-  )
-  return rollout === null ? null : listBoundPhases({ rollout, change })
+function listBoundPhases(arm) {
+  const rollout = findQuantity(arm, 'controlAtLimitRollout').median
+  const change = findQuantity(arm, 'controlAtLimitChange').median
+  if (rollout === null) return null
+  return Object.entries({ rollout, change }).flatMap(([phase, share]) => (Number(share) >= BOUND_LEAST ? [phase] : []))
 }
 
 /**
  * Renders the phases that the control plane bound, or that it bound none.
  * @param {SummaryArm} arm
- * @returns {string} a clause; empty: no control plane runs, or its share at the limit is unknown
+ * @returns {string} a clause; empty: no control plane runs, or its share at the limit in the rollout is unknown
  */
 function renderBinding(arm) {
-  const phases = listArmBoundPhases(arm)
+  const phases = listBoundPhases(arm)
   return phases === null ? '' : BOUND[phases.join()]
 }
 
@@ -66,9 +68,9 @@ function renderBinding(arm) {
  * Draws the share of configured sidecars over time, from each arm's last round that did not fail. Phases whose times
  * are all too coarse, or were stretched by probes, are left out.
  * @param {Drawn} drawn
- * @returns {KindChart[]} one for each phase with a line
+ * @returns {KindChart[]} one for each phase with a line; []: there is none
  */
-function drawShares({ arms, records }) {
+function drawConfiguredShares({ arms, records }) {
   const varied = listVariedAxes(arms)
   const rollouts = arms.flatMap(arm => {
     const rollout = records.findLast(
@@ -79,7 +81,7 @@ function drawShares({ arms, records }) {
   return PHASES.flatMap(([phase, title]) => {
     const lines = rollouts.flatMap(({ label, rollout }, i) => {
       const numbers = rollout[phase]
-      return numbers && isMeasured(rollout, phase) && !listPhaseTimes(numbers).every(isCoarse)
+      return numbers && hasValidTimes(rollout, phase) && !listPhaseTimes(numbers).every(isCoarse)
         ? [{ label, colour: i + 1, curve: numbers.curve }]
         : []
     })

@@ -7,25 +7,26 @@ import {
   BATCH_SIDECARS,
   CONTROL,
   createBatch,
+  createControlOptions,
   createControlPlane,
   createMember,
-  locateControl,
 } from '../../services/control.js'
-import { createServiceSidecarOptions, listReachableEndpoints } from '../../services/specs.js'
+import { createServiceSidecarOptions } from '../../services/sidecar-options.js'
+import { listReachableEndpoints } from '../../services/specs.js'
 
 /** The processes of a rollout: control planes, copies of the first service's sidecar, and an application without one. Pure. */
-/** @import { Arm, Conditions, Control, Endpoint, ProcessSpec, ReloadAction, Service, Topology } from '../../model/types.ts' */
-/** @import { Batch, Chosen, Member, RolloutMember } from '../../services/control.js' */
+/** @import { Conditions, Control, Endpoint, ProcessSpec, ReloadAction, Service, Topology } from '../../model/types.ts' */
+/** @import { Batch, ChosenControl, Member, RolloutMember } from '../../services/control.js' */
 /** @import { ArmServices } from '../../services/specs.js' */
 
 const SIMULATED = 'simulated'
 // Version 0 is the first configuration, version 1 its change: a sidecar has version 2 only after it has moved.
 const MOVED_VERSION = 2
 
-/** @typedef {Pick<Conditions, 'shards' | 'assignment' | 'sizes' | 'configuredServices' | 'isShardRemoved'>} Sharded */
+/** @typedef {Pick<Conditions, 'shards' | 'assignment' | 'sizes' | 'configuredServices' | 'isShardRemoved'>} ShardConditions */
 
 /**
- * @typedef {object} Rollout
+ * @typedef {object} RolloutSpecs
  * @property {ProcessSpec} application
  * @property {ProcessSpec[]} controls the control plane's shards; empty: no process hands out configurations
  * @property {ReloadAction[][]} setUps the actions for each shard before any sidecar is enrolled
@@ -37,7 +38,7 @@ const MOVED_VERSION = 2
  */
 
 /**
- * Lists the names that need an address, for `placesFor`.
+ * Lists the names of processes that need an address, for `placesFor`.
  * @param {Topology} topology
  * @param {Pick<Conditions, 'sidecars' | 'simulated' | 'shards'>} options
  * @returns {{ application: string, controls: string[], sidecars: string[], simulated: string[] }} sidecars: with the
@@ -45,133 +46,160 @@ const MOVED_VERSION = 2
  * @throws {BenchError} if the entry's service calls none
  */
 export function listRolloutNames(topology, { sidecars, simulated, shards }) {
-  const { client, server } = findEndServices(topology)
-  const numberNames = (/** @type {string} */ name, /** @type {number | undefined} */ length) =>
-    Array.from({ length: length ?? 0 }, (_, i) => `${name}-${i + 1}`)
+  const { client, server } = findClientAndServer(topology)
+  const numberNames = (/** @type {string} */ name, /** @type {number | undefined} */ count) =>
+    Array.from({ length: count ?? 0 }, (_, i) => `${name}-${i + 1}`)
   return {
     application: server.name,
     controls: shards === undefined ? [CONTROL] : numberNames(CONTROL, shards),
     sidecars: numberNames(client.name, sidecars),
-    // The simulated sidecars, the last in the list, are one process.
     simulated: simulated ? [SIMULATED] : [],
   }
 }
 
 /**
  * Creates the processes of a rollout, and how each sidecar is configured.
- * @param {ArmServices & Chosen & { names: ReturnType<typeof listRolloutNames>, seed: number, isBatched?: boolean,
- *   everyMs?: number }} services seed: of the assignment to shards; isBatched: sidecars start in batches on one
- *   machine (default); everyMs: the interval between the starts of simulated sidecars
- * @returns {Rollout}
- * @throws {BenchError} if a shard is removed and no sidecar would move
+ * @param {ArmServices & ChosenControl & { names: ReturnType<typeof listRolloutNames>, seed: number, isBatched?: boolean,
+ *   everyMs?: number }} options seed: of the sizes of sidecars, by which they are assigned to shards; isBatched: sidecars start in
+ *   batches on one machine (default); everyMs: the interval between the starts of simulated sidecars
+ * @returns {RolloutSpecs}
+ * @throws {BenchError} if the entry's service calls none, or a shard is removed and no sidecar would move
  */
-export function createRollout({ names, seed, isBatched = true, everyMs = 0, ...services }) {
-  const { arm, control, topology, places, programs, folders, locate } = services
-  const { client, server } = findEndServices(topology)
+export function createRolloutSpecs({ names, seed, isBatched = true, everyMs = 0, ...services }) {
+  const { arm, control, topology, places, folders, locate } = services
+  const { client, server } = findClientAndServer(topology)
   const members = createMembers(services, { names, seed, client })
-  const planes = names.controls.map(name => createControlPlane(services, name))
-  const controls = planes.flatMap(plane => plane.control ?? [])
-  const application = createApplication({
-    service: server.name,
-    kind: 'echo',
-    // Routes lead to the inbound port of a sidecar; the application has none, so it listens there itself.
-    listen: { address: places[server.name].listen, port: PORTS.inbound },
-    next: null,
-    runtime: programs.appRuntime,
-    scripts: locate(folders.echo),
-    folder: locate(folders.process),
-  })
-  const size = isBatched ? BATCH_SIDECARS : 1
-  const simulatedFrom = members.length - (arm.conditions.simulated ?? 0)
-  const simulated = members.slice(simulatedFrom)
-  const batches = splitBatches(members.slice(0, simulatedFrom), size).map((batch, i) => ({
-    spec: createSpec(batch, `${i + 1}`),
-    members: batch,
-  }))
-  const moved = members.flatMap(({ moved }) => moved ?? [])
+  const realCount = members.length - (arm.conditions.simulated ?? 0)
+  const moved = members.flatMap(member => member.moved ?? [])
   if (arm.conditions.isShardRemoved && moved.length === 0)
     throw new BenchError(
       `no sidecar of ${members.length} moves when the last of ${names.controls.length} shards is removed: give more --sidecars`,
     )
+  const planes = names.controls.map(name => createControlPlane(services, name))
+  const controls = planes.flatMap(plane => plane.control ?? [])
+  const application = createPlainApplication(server, services)
+  const size = isBatched ? BATCH_SIDECARS : 1
+  const batchOptions = { isBatched, folder: locate(folders.process) }
+  const realGroups = splitBatches(members.slice(0, realCount), size)
+  const simulatedOptions = { members: members.slice(realCount), controlName: names.controls[0], everyMs }
   return {
     application,
     controls,
     reachable: listReachableEndpoints([application, ...controls], places),
     setUps: planes.map(({ setUp }) => setUp),
     parseRefusals: control.parseRefusals,
-    // Simulated sidecars start last: they use the name of a real sidecar that has asked the control plane before them.
-    batches:
-      control.simulates && simulated.length > 0 ? [...batches, createSimulatedProcess(control.simulates)] : batches,
+    batches: [
+      ...createBatches(realGroups, { ...batchOptions, prefix: `${client.name}s-` }),
+      // Simulated sidecars start last: they use the name of a real sidecar that has asked the control plane before them.
+      ...createSimulatedBatches(services, simulatedOptions),
+    ],
     moves: arm.conditions.isShardRemoved
-      ? chunk(moved, size).map((batch, i) => ({ spec: createSpec(batch, `moved-${i + 1}`), members: batch }))
+      ? createBatches(chunk(moved, size), { ...batchOptions, prefix: `${client.name}s-moved-` })
       : null,
-  }
-
-  /**
-   * Creates the process of a batch, or of the one sidecar of a pod.
-   * @param {Member[]} batch
-   * @param {string} nameSuffix of the batch
-   * @returns {ProcessSpec}
-   */
-  function createSpec(batch, nameSuffix) {
-    const specs = batch.map(({ spec }) => spec)
-    return isBatched
-      ? createBatch({ name: `${client.name}s-${nameSuffix}`, folder: locate(folders.process), specs })
-      : { ...specs[0], batchOf: 1 }
-  }
-
-  /**
-   * Creates the process that simulates all simulated sidecars, as a batch of one member.
-   * @param {NonNullable<Control['simulates']>} simulates
-   */
-  function createSimulatedProcess({ createProcess }) {
-    const listen = { address: places[SIMULATED].listen, port: PORTS.outbound }
-    const located = { ...locateControl(services, names.controls[0]), folder: locate(`${folders.process}/${SIMULATED}`) }
-    const spec = createProcess({ ...located, listen, everyMs, names: simulated.map(({ name }) => name) })
-    return { spec, members: [joinMembers(simulated, listen)] }
   }
 }
 
 /**
- * Creates the sidecars, each at its shard with its first configuration.
- * @param {ArmServices & Chosen} services
- * @param {{ names: ReturnType<typeof listRolloutNames>, seed: number, client: Service }} options
- * @returns {(Member & RolloutMember)[]} goBack: removes added services; moved: the sidecar at its new shard; absent:
- *   it stays
+ * Creates the application without a sidecar.
+ * @param {Service} service
+ * @param {ArmServices} services
+ * @returns {ProcessSpec}
+ */
+function createPlainApplication({ name }, { places, programs, folders, locate }) {
+  return createApplication({
+    service: name,
+    kind: 'echo',
+    // Routes lead to the inbound port of a sidecar; the application has none, so it listens there itself.
+    listen: { address: places[name].listen, port: PORTS.inbound },
+    next: null,
+    runtime: programs.appRuntime,
+    scripts: locate(folders.echo),
+    folder: locate(folders.process),
+  })
+}
+
+/**
+ * Creates the process of each batch, or of the one sidecar of each pod.
+ * @param {(Member & { shard: number })[][]} groups the sidecars of each batch
+ * @param {{ isBatched: boolean, folder: string, prefix: string }} options folder: the parent of the sidecars' folders; prefix: of
+ *   the numbered names of batches
+ * @returns {Batch[]}
+ * @throws {Error} as `createBatch`
+ */
+function createBatches(groups, { isBatched, folder, prefix }) {
+  return groups.map((members, i) => {
+    const specs = members.map(({ spec }) => spec)
+    const spec = isBatched ? createBatch({ name: `${prefix}${i + 1}`, folder, specs }) : { ...specs[0], batchOf: 1 }
+    return { spec, members }
+  })
+}
+
+/**
+ * Creates the one process that simulates sidecars, as a batch of one member.
+ * @param {ArmServices & ChosenControl} services
+ * @param {{ members: RolloutMember[], controlName: string, everyMs: number }} options members: all that are simulated; everyMs: the
+ *   interval between their starts
+ * @returns {Batch[]} one; []: none are simulated, or the control plane has no simulated sidecars
+ */
+function createSimulatedBatches(services, { members, controlName, everyMs }) {
+  const { control, places, folders, locate } = services
+  if (!control.simulates || members.length === 0) return []
+  const listen = { address: places[SIMULATED].listen, port: PORTS.outbound }
+  const located = { ...createControlOptions(services, controlName), folder: locate(`${folders.process}/${SIMULATED}`) }
+  const names = members.map(({ name }) => name)
+  const spec = control.simulates.createProcess({ ...located, listen, everyMs, names })
+  return [{ spec, members: [joinMembers(members, listen)] }]
+}
+
+/**
+ * Creates the sidecars, each at its shard with its first configuration. If the services of the change are removed later, the first
+ * configuration lacks them, and `goBack` returns to it.
+ * @param {ArmServices & ChosenControl} services
+ * @param {{ names: ReturnType<typeof listRolloutNames>, seed: number, client: Service }} options client: of which all are copies
+ * @returns {(Member & RolloutMember)[]} goBack: absent: services stay; moved: the sidecar at its new shard; absent: it stays
  */
 function createMembers(services, { names, seed, client }) {
-  const { arm, control } = services
-  return assignMovingSidecars(names.sidecars, { conditions: arm.conditions, seed }).map(
-    ({ name, shard, known, movesTo }) => {
-      const service = { ...client, name, copyOf: client.name }
-      const createSidecarAt = (
-        /** @type {number} */ shard,
-        /** @type {number} */ version,
-        configuredServices = known,
-      ) => {
-        const conditions = { ...arm.conditions, configuredServices }
-        const options = createServiceSidecarOptions(service, { ...services, arm: { ...arm, conditions } })
-        return {
-          ...createMember(control, { ...options, ...locateControl(services, names.controls[shard]) }, version),
-          shard,
-        }
-      }
-      const first = createSidecarAt(shard, 0)
-      const bare = arm.conditions.areServicesRemoved ? createSidecarAt(shard, 0, 0) : null
+  const { conditions } = services.arm
+  return assignMovingSidecars(names.sidecars, { conditions, seed }).map(
+    ({ name, shard, known: configuredServices, movesTo }) => {
+      const shared = { service: { ...client, name, copyOf: client.name }, controls: names.controls }
+      const first = createShardMember(services, { ...shared, shard, version: 0, configuredServices })
+      const bare = conditions.areServicesRemoved
+        ? createShardMember(services, { ...shared, shard, version: 0, configuredServices: 0 })
+        : null
+      const moved =
+        movesTo === undefined
+          ? null
+          : createShardMember(services, { ...shared, shard: movesTo, version: MOVED_VERSION, configuredServices })
       return {
         ...first,
         ...(bare && { ...bare, changeTo: first.changeTo, goBack: bare.changeTo }),
-        ...(movesTo !== undefined && { moved: createSidecarAt(movesTo, MOVED_VERSION) }),
+        ...(moved && { moved }),
       }
     },
   )
 }
 
 /**
+ * Creates a sidecar that a shard configures.
+ * @param {ArmServices & ChosenControl} services
+ * @param {{ service: Service, controls: string[], shard: number, version: number, configuredServices: number }} options controls: the
+ *   names of all shards; version: of the configuration with which it starts; configuredServices: the number that it knows
+ * @returns {Member & { shard: number }}
+ */
+function createShardMember(services, { service, controls, shard, version, configuredServices }) {
+  const { arm, control } = services
+  const conditions = { ...arm.conditions, configuredServices }
+  const options = createServiceSidecarOptions(service, { ...services, arm: { ...arm, conditions } })
+  const member = createMember(control, { ...options, ...createControlOptions(services, controls[shard]) }, version)
+  return { ...member, shard }
+}
+
+/**
  * Splits sidecars into batches. No batch has both sidecars that stay and sidecars that move.
  * @param {(Member & RolloutMember)[]} members
  * @param {number} size the most sidecars in a batch
- * @returns {(Member & RolloutMember)[][]}
+ * @returns {(Member & RolloutMember)[][]} those that stay first
  */
 function splitBatches(members, size) {
   return [members.filter(({ moved }) => !moved), members.filter(({ moved }) => moved)].flatMap(group =>
@@ -180,9 +208,9 @@ function splitBatches(members, size) {
 }
 
 /**
- * Assigns sidecars to shards, and again to one shard fewer if the last is removed.
+ * Assigns sidecars to shards, and a second time to one shard fewer if the last is removed.
  * @param {string[]} names of the sidecars
- * @param {{ conditions: Sharded, seed: number }} options
+ * @param {{ conditions: ShardConditions, seed: number }} options
  * @returns {{ name: string, shard: number, known: number, movesTo?: number }[]} known: as of `assignSidecars`;
  *   movesTo: the new shard; absent: the sidecar does not move
  */
@@ -201,7 +229,7 @@ export function assignMovingSidecars(names, { conditions, seed }) {
 /**
  * Assigns sidecars to shards by an algorithm of `balance`; by default round-robin, to one shard.
  * @param {string[]} names of the sidecars
- * @param {{ conditions: Sharded, seed: number }} options seed: of the sizes of sidecars
+ * @param {{ conditions: ShardConditions, seed: number }} options seed: of the sizes of sidecars
  * @returns {{ name: string, shard: number, known: number }[]} known: the number of other services that a sidecar
  *   knows, in proportion to its size
  */
@@ -218,9 +246,9 @@ export function assignSidecars(names, { conditions, seed }) {
 
 /**
  * Joins simulated sidecars into one member, which is probed at one endpoint for all.
- * @param {RolloutMember[]} members
+ * @param {RolloutMember[]} members at least one
  * @param {Endpoint} endpoint
- * @returns {RolloutMember}
+ * @returns {RolloutMember} its actions are those of all
  */
 function joinMembers(members, endpoint) {
   return {
@@ -245,9 +273,9 @@ function joinMembers(members, endpoint) {
  * Finds the entry's service and the first service that it calls.
  * @param {Topology} topology
  * @returns {{ client: Service, server: Service }}
- * @throws {BenchError} if it calls none
+ * @throws {BenchError} if the entry's service calls none
  */
-function findEndServices({ services, entry }) {
+function findClientAndServer({ services, entry }) {
   const client = /** @type {Service} */ (services.find(s => s.name === entry.service))
   const server = services.find(s => s.name === client.calls[0])
   if (!server) throw new BenchError(`${client.name} calls no service: a rollout needs a link such as pair, of two`)

@@ -1,53 +1,47 @@
-import { joinWords } from '../../lib/letters.js'
 import { GIB, MIB, renderNounCount } from '../../lib/units.js'
 import { renderArmName } from '../../model/arms.js'
-import { toLimits, toMillicores } from '../../model/container-limits.js'
+import { roundCoresUp, roundLimitsUp } from '../../model/container-limits.js'
 import { computeServiceMs, computeServiceP99Ms } from '../../model/requests.js'
-import { computeLimitsFound } from './memory-floor.js'
-import { fitOnNode } from './nodes.js'
-import { isAnswered } from './trial-rows.js'
+import { drawOlderSizes, renderOlderChecks, renderOlderSavings, warnOfOlderSize } from './before/answer.js'
+import { renderSaving } from './found-limits.js'
+import { computeNodeFit } from './nodes.js'
+import { hasAnswer } from './trial-rows.js'
+import { drawSearches, renderSearches, warnOfSearch } from './value-answer.js'
 
 /** The answer of searches: the limits, or the rates, that were found. Pure. */
-/** @import { ResultOf, SearchResult, SizeResult, SummaryArm } from '../../model/types.ts' */
-/** @import { Answered as AnsweredResult, Place } from '../sections.js' */
+/** @import { ResultOf, SummaryArm } from '../../model/types.ts' */
+/** @import { Limits } from '../../model/container-limits.js' */
+/** @import { Answered, Place } from '../sections.js' */
 /** @import { Cell, KindAnswer, Picture } from '../../answer/picture.js' */
-
-/** Headings of each search: of the value that held, and of the nearest one that failed. */
-const SEARCHES = {
-  knee: { heading: 'highest rate within the p99', next: 'not at' },
-  cpu: { heading: 'smallest CPU limit', next: 'not with' },
-  memory: { heading: 'smallest memory limit', next: 'killed with' },
-}
-
-/** @typedef {import('./trial-rows.js').Answered} Answered */
+/** @import { AnsweredSize } from './trial-rows.js' */
 
 /**
  * Creates the answer of a run's searches. Those of older kits have no `answer`, and are drawn by their own fields.
- * @param {AnsweredResult<ResultOf<'search'>>} answered
+ * @param {Answered<ResultOf<'search'>>} answered
  * @returns {KindAnswer | null} null: there is no result
  */
 export function answerSearches({ result: { sizes, searches, arms }, summary: { machine }, place = {} }) {
   if (sizes.length + searches.length === 0) return null
-  const answeredSizes = sizes.filter(isAnswered)
-  const olderSizes = sizes.filter(size => !isAnswered(size))
+  const answeredSizes = sizes.filter(hasAnswer)
+  const olderSizes = sizes.filter(size => !hasAnswer(size))
   return {
-    pictures: [...drawAnsweredSizes(answeredSizes, place), ...drawSizes(olderSizes), ...drawSearches(searches)],
+    pictures: [...drawAnsweredSizes(answeredSizes, place), ...drawOlderSizes(olderSizes), ...drawSearches(searches)],
     verdicts: [
-      ...renderAnsweredSizes(answeredSizes, place),
-      ...renderChecks(olderSizes),
-      ...renderSavings(olderSizes),
+      ...renderNeeds(answeredSizes, place),
+      ...renderOlderChecks(olderSizes),
+      ...renderOlderSavings(olderSizes),
       ...renderSearches(searches),
     ],
     basis: [
       ...renderServiceTime(arms),
-      ...renderRequests(answeredSizes, Number(machine.cpus)),
-      ...renderMemory(answeredSizes),
+      ...renderRequestNote(answeredSizes, Number(machine.cpus)),
+      ...renderMemoryNote(answeredSizes),
       ...(answeredSizes.length > 0 && place.node ? [renderNode(place.node)] : []),
     ],
     warnings: [
       ...answeredSizes.flatMap(warnOfUnconfirmedSize),
       ...warnOfOtherPrograms(answeredSizes),
-      ...olderSizes.flatMap(warnOfSize),
+      ...olderSizes.flatMap(warnOfOlderSize),
       ...searches.flatMap(warnOfSearch),
     ],
   }
@@ -56,7 +50,7 @@ export function answerSearches({ result: { sizes, searches, arms }, summary: { m
 /**
  * Renders how much of the p99 is service time of the application.
  * @param {SummaryArm[]} arms
- * @returns {string[]} one sentence; []: it has none
+ * @returns {string[]} one sentence; []: the application has none
  */
 function renderServiceTime(arms) {
   const times = arms.flatMap(({ load }) => {
@@ -73,11 +67,11 @@ function renderServiceTime(arms) {
 
 /**
  * Renders how CPU requests were tried, and whether the neighbour left enough CPU that they decided little.
- * @param {Answered[]} sizes
+ * @param {AnsweredSize[]} sizes
  * @param {number} cpus of this machine
  * @returns {string[]} one sentence; []: there was no neighbour
  */
-function renderRequests(sizes, cpus) {
+function renderRequestNote(sizes, cpus) {
   const [neighbourCores] = sizes.flatMap(size => size.neighbourCores ?? [])
   if (neighbourCores === undefined) return []
   const spare = `: the neighbour left ${Number((cpus - neighbourCores).toFixed(2))} of ${renderNounCount(cpus, 'CPU')} to all, whatever they request (--neighbour ${cpus}c fills this machine)`
@@ -87,10 +81,10 @@ function renderRequests(sizes, cpus) {
 /**
  * Renders which memory the limits count: cgroup memory, of which the kubelet's working set leaves out inactive file
  * pages (https://kubernetes.io/docs/tasks/debug/debug-cluster/resource-metrics-pipeline/#memory).
- * @param {Answered[]} sizes
+ * @param {AnsweredSize[]} sizes
  * @returns {string[]} one sentence; []: no answer has limits
  */
-function renderMemory(sizes) {
+function renderMemoryNote(sizes) {
   const limited = sizes.filter(({ answer }) => answer.limits !== null)
   if (limited.length === 0) return []
   const areTried = limited.every(({ answer }) => answer.trials.length > 0)
@@ -101,36 +95,34 @@ function renderMemory(sizes) {
 
 /**
  * Draws requests and limits, and in how many trials they met the p99.
- * @param {Answered[]} sizes
+ * @param {AnsweredSize[]} sizes
  * @param {Place} place
  * @returns {Picture[]} one; []: there are no sizes
  */
 function drawAnsweredSizes(sizes, { node = null }) {
   if (sizes.length === 0) return []
-  const isSet = sizes.some(({ services }) => services.length > 0)
+  const isOfServices = sizes.some(({ services }) => services.length > 0)
   const [{ p99LimitMs }] = sizes
   const isSameLimit = sizes.every(size => size.p99LimitMs === p99LimitMs)
-  const hasPods = node !== null && !isSet
+  const countedNode = isOfServices ? null : node
   return [
     {
-      isOfProxies: !isSet,
+      isOfProxies: !isOfServices,
       columns: [
         { heading: 'CPU request' },
         { heading: 'CPU limit' },
         { heading: 'memory limit' },
         { heading: isSameLimit ? `p99 ≤ ${p99LimitMs} ms` : 'p99' },
         { heading: 'met' },
-        ...(hasPods ? [{ heading: `pods on ${node.name}` }] : []),
+        ...(countedNode ? [{ heading: `pods on ${countedNode.name}` }] : []),
         { heading: '', align: 'left' },
       ],
       rows: sizes.map(size => ({
-        label: isSet ? `${renderArmName(size)} ${size.services.join(', ')}` : renderArmName(size),
+        label: isOfServices ? `${renderArmName(size)} ${size.services.join(', ')}` : renderArmName(size),
         cells: [
           ...drawCells(size, isSameLimit),
-          ...(hasPods
-            ? [size.answer.limits && createTextCell(`${fitOnNode(toLimits(size.answer.limits), node.left).count}`)]
-            : []),
-          createTextCell(size.answer.state === 'none' ? 'no limits here' : size.answer.state),
+          ...(countedNode ? [drawPodCount(size, countedNode)] : []),
+          { text: size.answer.state === 'none' ? 'no limits here' : size.answer.state },
         ],
       })),
     },
@@ -138,98 +130,126 @@ function drawAnsweredSizes(sizes, { node = null }) {
 }
 
 /**
+ * Draws how many pods with the limits of a size fit on a node.
+ * @param {AnsweredSize} size
+ * @param {NonNullable<Place['node']>} node
+ * @returns {Cell | null} null: it has no limits
+ */
+function drawPodCount({ answer: { limits } }, { left }) {
+  return limits && { text: `${computeNodeFit(roundLimitsUp(limits), left).count}` }
+}
+
+/**
  * Draws request, limits, p99, and the number of trials that met it.
- * @param {Answered} size
+ * @param {AnsweredSize} size
  * @param {boolean} isSameLimit all sizes have the same p99 limit
- * @returns {(Cell | null)[]} five cells; null: an empty one
+ * @returns {(Cell | null)[]} five cells; null: the size has no limits, no need or no p99
  */
 function drawCells({ answer, p99LimitMs, neighbourCores }, isSameLimit) {
   const { limits, state, requestCores, p99Ms, met, missed, notJudged, besideOthers } = answer
-  if (limits === null) return [null, null, null, null, createTextCell(`0 of ${missed}`)]
-  const { millicores, mebibytes } = toLimits(limits)
+  if (limits === null) return [null, null, null, null, { text: `0 of ${missed}` }]
+  const { millicores, mebibytes } = roundLimitsUp(limits)
   // Confirmed limits do not depend on trials that were not judged; the report lists those.
   const notJudgedText = notJudged > 0 && state !== 'confirmed' ? `, ${notJudged} not judged` : ''
   const besideText = besideOthers === undefined ? '' : ', beside others'
+  const p99LimitText = isSameLimit ? '' : ` of ${p99LimitMs}`
   return [
-    requestCores === null ? null : createTextCell(`${toMillicores(requestCores)}m`),
-    createTextCell(neighbourCores === undefined ? `${millicores}m` : 'no limit'),
-    createTextCell(`${mebibytes}Mi`),
-    p99Ms === null
-      ? null
-      : createTextCell(`${p99Ms.toFixed(p99Ms < 10 ? 1 : 0)} ms${isSameLimit ? '' : ` of ${p99LimitMs}`}`),
-    createTextCell(`${met} of ${met + missed}${notJudgedText}${besideText}`),
+    requestCores === null ? null : { text: `${roundCoresUp(requestCores)}m` },
+    { text: neighbourCores === undefined ? `${millicores}m` : 'no limit' },
+    { text: `${mebibytes}Mi` },
+    p99Ms === null ? null : { text: `${p99Ms.toFixed(p99Ms < 10 ? 1 : 0)} ms${p99LimitText}` },
+    { text: `${met} of ${met + missed}${notJudgedText}${besideText}` },
   ]
 }
 
 /**
- * Renders how the needs of the first proxy with limits compare to those of the others, or its limits if it is alone.
- * Without limits, or for a file of services, it counts the confirmed answers.
- * @param {Answered[]} sizes
+ * Renders how the needs of the first proxy with limits compare to those of the others, or its limits if it is alone, and the limits
+ * of a fleet. Without limits, or for a file of services, it counts the confirmed answers.
+ * @param {AnsweredSize[]} sizes
  * @param {Place} place
  * @returns {string[]} sentences; []: there are no sizes
  */
-function renderAnsweredSizes(sizes, { nodes = null }) {
+function renderNeeds(sizes, { nodes = null }) {
   const sizesWithLimits = sizes.flatMap(size =>
-    size.answer.limits && size.services.length === 0 ? [{ size, limits: toLimits(size.answer.limits) }] : [],
+    size.answer.limits && size.services.length === 0 ? [{ size, limits: roundLimitsUp(size.answer.limits) }] : [],
   )
-  if (sizesWithLimits.length === 0) {
-    const met = sizes.filter(({ answer }) => answer.state === 'confirmed').length
-    return sizes.length === 0
-      ? []
-      : [`${met} of ${renderNounCount(sizes.length, 'answer')} confirmed by every trial at its limits.`]
-  }
-  const [{ size, limits }, ...others] = sizesWithLimits
-  const fleet =
-    nodes === null
-      ? []
-      : sizesWithLimits.map(sized => `${renderArmName(sized.size)} ${renderFleet(sized.limits, nodes)}`)
-  const alone = `${renderArmName(size)} needs ${limits.millicores}m CPU and ${limits.mebibytes}Mi memory: ${size.answer.state}: ${size.answer.why}.`
+  if (sizesWithLimits.length === 0) return renderConfirmedCount(sizes)
+  const [first, ...others] = sizesWithLimits
   return [
-    ...(others.length === 0 ? [alone] : []),
-    ...others.map(other => {
-      const savings = {
-        millicores: other.limits.millicores - limits.millicores,
-        mebibytes: other.limits.mebibytes - limits.mebibytes,
-      }
-      const saved = nodes === null ? '' : `: ${renderFleetSavings(savings, nodes)} on ${nodes} nodes`
-      return `${renderArmName(size)} needs ${renderSignedDifference(savings.millicores, 'm')} CPU and ${renderSignedDifference(savings.mebibytes, 'Mi')} memory a pod than ${renderArmName(other.size)}${saved}.`
-    }),
-    ...(nodes === null ? [] : [`On ${nodes} nodes, one such pod each: ${fleet.join('; ')}.`]),
+    ...(others.length === 0 ? [renderNeed(first)] : []),
+    ...others.map(other => renderNeedComparison(first, other, nodes)),
+    ...(nodes === null ? [] : [renderFleets(sizesWithLimits, nodes)]),
   ]
 }
 
-/**
- * Renders a difference as `30m less`, or `30m more` if it is negative.
- * @param {number} less how much less it is
- * @param {string} unit
- * @returns {string}
- */
-const renderSignedDifference = (less, unit) => `${Math.abs(less)}${unit} ${less < 0 ? 'more' : 'less'}`
+/** @typedef {{ size: AnsweredSize, limits: Limits }} SizeWithLimits */
 
 /**
- * Renders savings over all nodes; negative ones read `more`.
- * @param {{ millicores: number, mebibytes: number }} less the savings of a pod
- * @param {number} nodes their number, with one pod each
- * @returns {string}
+ * Renders how many answers are confirmed.
+ * @param {AnsweredSize[]} sizes
+ * @returns {string[]} one sentence; []: there are no sizes
  */
-function renderFleetSavings(less, nodes) {
-  const { cores, gibibytes } = renderFleetTotals(less, nodes)
-  const renderMoreOrLess = (/** @type {number} */ value) => (value < 0 ? 'more' : 'less')
-  const [ofCores, ofMemory] = [renderMoreOrLess(less.millicores), renderMoreOrLess(less.mebibytes)]
-  return ofCores === ofMemory
-    ? `${cores} and ${gibibytes} ${ofCores}`
-    : `${cores} ${ofCores} and ${gibibytes} ${ofMemory}`
+function renderConfirmedCount(sizes) {
+  if (sizes.length === 0) return []
+  const confirmed = sizes.filter(({ answer }) => answer.state === 'confirmed').length
+  return [`${confirmed} of ${renderNounCount(sizes.length, 'answer')} confirmed by every trial at its limits.`]
 }
 
 /**
- * Renders the limits of all nodes together.
- * @param {{ millicores: number, mebibytes: number }} limits of a pod
- * @param {number} nodes their number, with one pod each
- * @returns {string}
+ * Renders the limits of a proxy, and how sure they are.
+ * @param {SizeWithLimits} sized
+ * @returns {string} a sentence
  */
-function renderFleet(limits, nodes) {
-  const { cores, gibibytes } = renderFleetTotals(limits, nodes)
-  return `${cores} and ${gibibytes}`
+function renderNeed({ size, limits: { millicores, mebibytes } }) {
+  const { state, why } = size.answer
+  return `${renderArmName(size)} needs ${millicores}m CPU and ${mebibytes}Mi memory: ${state}: ${why}.`
+}
+
+/**
+ * Renders how much less a proxy needs than another, for a pod and for a fleet.
+ * @param {SizeWithLimits} first
+ * @param {SizeWithLimits} other
+ * @param {number | null} nodes their number in the fleet; null: there is no fleet
+ * @returns {string} a sentence
+ */
+function renderNeedComparison(first, other, nodes) {
+  const savings = {
+    millicores: other.limits.millicores - first.limits.millicores,
+    mebibytes: other.limits.mebibytes - first.limits.mebibytes,
+  }
+  const cpu = renderSaving(savings.millicores, 'm')
+  const memory = renderSaving(savings.mebibytes, 'Mi')
+  const ofFleet = nodes === null ? '' : `: ${renderFleetSavings(savings, nodes)} on ${nodes} nodes`
+  return `${renderArmName(first.size)} needs ${cpu} CPU and ${memory} memory a pod than ${renderArmName(other.size)}${ofFleet}.`
+}
+
+/**
+ * Renders savings over all nodes; negative ones read `more`.
+ * @param {{ millicores: number, mebibytes: number }} savings of a pod
+ * @param {number} nodes their number, with one pod each
+ * @returns {string} `3.0 cores and 2.0 GiB less`
+ */
+function renderFleetSavings(savings, nodes) {
+  const { cores, gibibytes } = renderFleetTotals(savings, nodes)
+  const coreDirection = savings.millicores < 0 ? 'more' : 'less'
+  const memoryDirection = savings.mebibytes < 0 ? 'more' : 'less'
+  return coreDirection === memoryDirection
+    ? `${cores} and ${gibibytes} ${coreDirection}`
+    : `${cores} ${coreDirection} and ${gibibytes} ${memoryDirection}`
+}
+
+/**
+ * Renders the limits of all nodes together, for each proxy.
+ * @param {SizeWithLimits[]} sizes
+ * @param {number} nodes their number, with one pod each
+ * @returns {string} a sentence
+ */
+function renderFleets(sizes, nodes) {
+  const fleets = sizes.map(({ size, limits }) => {
+    const { cores, gibibytes } = renderFleetTotals(limits, nodes)
+    return `${renderArmName(size)} ${cores} and ${gibibytes}`
+  })
+  return `On ${nodes} nodes, one such pod each: ${fleets.join('; ')}.`
 }
 
 /**
@@ -254,9 +274,9 @@ function renderNode({ name, left }) {
 }
 
 /**
- * Renders the warning that the limits of an answer are not confirmed.
- * @param {Answered} size
- * @returns {string[]} one sentence; []: they are
+ * Renders the warning that the limits of an answer are not confirmed, or that it has none.
+ * @param {AnsweredSize} size
+ * @returns {string[]} one sentence; []: they are confirmed
  */
 function warnOfUnconfirmedSize(size) {
   const { answer } = size
@@ -266,7 +286,7 @@ function warnOfUnconfirmedSize(size) {
 
 /**
  * Renders the warning that trials at the limits met the p99 while other programs used the CPUs.
- * @param {Answered[]} sizes
+ * @param {AnsweredSize[]} sizes
  * @returns {string[]} one sentence; []: none did
  */
 function warnOfOtherPrograms(sizes) {
@@ -276,192 +296,4 @@ function warnOfOtherPrograms(sizes) {
   return [
     `Other programs used the CPUs in trials that met the p99 all the same (${counts.join(', ')}): on a quiet node less may do.`,
   ]
-}
-
-/**
- * Draws the limits of older searches, which have no `answer`.
- * @param {SizeResult[]} sizes
- * @returns {Picture[]} one; []: there are none
- */
-function drawSizes(sizes) {
-  if (sizes.length === 0) return []
-  const isOfServices = sizes.some(({ services }) => services.length > 0)
-  const [{ p99LimitMs }] = sizes
-  const isSameLimit = sizes.every(size => size.p99LimitMs === p99LimitMs)
-  const columns = [
-    { heading: 'CPU limit' },
-    { heading: 'memory limit' },
-    { heading: isSameLimit ? `p99 there (at most ${p99LimitMs} ms)` : 'p99 there' },
-  ]
-  return [
-    {
-      isOfProxies: !isOfServices,
-      columns: isOfServices ? [{ heading: 'load' }, ...columns] : columns,
-      rows: sizes.map(size => {
-        const { cpu, p99Ms, services, ratePerSecond } = size
-        const limits = computeLimitsFound(size)
-        const cells = [
-          cpu.isFound && cpu.held !== null ? createTextCell(`${Math.ceil(1000 * cpu.held)}m`) : null,
-          limits === null ? null : createTextCell(`${limits.mebibytes}Mi`),
-          p99Ms === null
-            ? null
-            : createTextCell(`${p99Ms.toFixed(1)} ms${isSameLimit ? '' : ` of ${size.p99LimitMs}`}`),
-        ]
-        return isOfServices
-          ? {
-              label: `${services.join(', ')}, ${renderArmName(size)}`,
-              cells: [createTextCell(`${ratePerSecond} req/s`), ...cells],
-            }
-          : { label: renderArmName(size), cells }
-      }),
-    },
-  ]
-}
-
-/**
- * Creates a cell without a bar.
- * @param {string} text
- * @returns {Cell}
- */
-const createTextCell = text => ({ text })
-
-/**
- * Renders how many trials checked the limits of older searches.
- * @param {SizeResult[]} sizes
- * @returns {string[]} one sentence; []: no limits passed their check
- */
-function renderChecks(sizes) {
-  const checked = sizes.filter(({ isChecked }) => isChecked)
-  if (checked.length === 0) return []
-  const trials = checked.map(({ checks }) => {
-    const trialsOfChecks = checks.filter(({ mustHold }) => mustHold).map(check => check.trials.length)
-    return trialsOfChecks.reduce((sum, n) => sum + n, 0)
-  })
-  const [least, most] = [Math.min(...trials), Math.max(...trials)]
-  const subject =
-    checked.length === sizes.length ? 'These limits' : `The limits of ${joinWords(checked.map(renderArmName))}`
-  return [
-    `${subject} met the p99 in each of ${least === most ? renderNounCount(most, 'trial') : `${least} to ${most} trials`} that checked them.`,
-  ]
-}
-
-/**
- * Renders how the needs of the first proxy compare to those of the others, for older searches.
- * @param {SizeResult[]} sizes
- * @returns {string[]} a sentence for each other proxy; []: the first has no limits
- */
-function renderSavings(sizes) {
-  const [first, ...others] = sizes.filter(({ services }) => services.length === 0)
-  const firstLimits = first && computeLimitsFound(first)
-  if (!firstLimits) return []
-  return others.flatMap(other => {
-    const limits = computeLimitsFound(other)
-    if (!limits) return []
-    const compare = (/** @type {number} */ gap, /** @type {string} */ unit) =>
-      `${Math.abs(gap)}${unit} ${gap >= 0 ? 'less' : 'more'}`
-    const cpu = compare(limits.millicores - firstLimits.millicores, 'm')
-    const memory = compare(limits.mebibytes - firstLimits.mebibytes, 'Mi')
-    return [
-      `A sidecar of ${renderArmName(first)} needs ${cpu} CPU and ${memory} memory than one of ${renderArmName(other)}.`,
-    ]
-  })
-}
-
-/**
- * Renders the warning of an older search: its limits are extrapolated, were not found, or failed their check.
- * @param {SizeResult} size
- * @returns {string[]} one sentence; []: they passed
- */
-function warnOfSize(size) {
-  const { cpu, memory, isChecked, extrapolated } = size
-  const name = renderArmName(size)
-  if (extrapolated !== null)
-    return [`${name}: EXTRAPOLATED from lower rates, not measured: about ${extrapolated.cores.toFixed(2)} cores.`]
-  if (!cpu.isFound && cpu.steps.some(step => step.held === null))
-    return [`${name}: no answer, for not every CPU limit could be judged: ${cpu.why}.`]
-  if (!cpu.isFound || cpu.held === null) return [`${name}: no CPU limit of this machine meets the p99: ${cpu.why}.`]
-  if (computeLimitsFound(size) === null)
-    return [
-      `${name}: no limits are given, for no memory limit was ${memory === null ? 'tried' : `found: ${memory.why}`}.`,
-    ]
-  return isChecked ? [] : [`${name}: these limits did NOT pass their own check.`]
-}
-
-/**
- * Draws the value that each search found, with a bar, and the nearest value that failed.
- * @param {SearchResult[]} searches
- * @returns {Picture[]} one; []: there are no searches
- */
-function drawSearches(searches) {
-  if (searches.length === 0) return []
-  const [{ looksFor }] = searches
-  const { heading, next } = SEARCHES[looksFor]
-  return [
-    {
-      isOfProxies: true,
-      columns: [{ heading, isBar: true }, { heading: next }],
-      rows: searches.map(search => ({
-        label: renderArmName(search),
-        cells: [
-          search.isFound && search.held !== null
-            ? { text: formatValue(search.held, search), value: search.held }
-            : null,
-          search.failed === null ? null : createTextCell(formatValue(search.failed, search)),
-        ],
-      })),
-    },
-  ]
-}
-
-/**
- * Renders how the value of the first search compares to those of the others, or that value if it is alone. A single
- * search has no interval, so chance is not ruled out.
- * @param {SearchResult[]} searches
- * @returns {string[]} sentences; []: no search found a value
- */
-function renderSearches(searches) {
-  const foundSearches = searches.filter(({ isFound, held }) => isFound && held !== null)
-  if (foundSearches.length === 0) return []
-  const [first, ...others] = foundSearches
-  const { looksFor } = first
-  if (others.length === 0) {
-    const words = { knee: 'meets the p99 up to', cpu: 'meets the p99 with', memory: 'survives with' }[looksFor]
-    return [`${renderArmName(first)} ${words} ${formatValue(Number(first.held), first)}.`]
-  }
-  return others.map(other => {
-    const ratio = Number(first.held) / Number(other.held)
-    const verb = looksFor === 'knee' ? 'serves' : 'needs'
-    const what = { knee: 'requests/s within the p99', cpu: 'CPU', memory: 'memory' }[looksFor]
-    const more =
-      ratio >= 2
-        ? `${ratio.toFixed(1)} × as much`
-        : `${(100 * Math.abs(ratio - 1)).toFixed(0)} % ${ratio < 1 ? 'less' : 'more'}`
-    if (ratio === 1) return `${renderArmName(first)} and ${renderArmName(other)} have the same limit.`
-    return `${renderArmName(first)} ${verb} ${more} ${what} than ${renderArmName(other)} (one search each: no interval).`
-  })
-}
-
-/**
- * Renders the warning that a search found no limit.
- * @param {SearchResult} search
- * @returns {string[]} one sentence; []: it found one
- */
-function warnOfSearch(search) {
-  if (search.isFound) return []
-  const isJudged = search.steps.every(step => step.held !== null)
-  const lack = isJudged
-    ? 'its limit cannot be reached on this machine'
-    : 'no answer, for not every value could be judged'
-  return [`${renderArmName(search)}: ${lack}: ${search.why}.`]
-}
-
-/**
- * Formats a value of a search, with its unit.
- * @param {number} value
- * @param {Pick<SearchResult, 'unit'>} result
- * @returns {string}
- */
-function formatValue(value, { unit }) {
-  if (unit === 'bytes') return `${Number((value / MIB).toFixed(2))} MiB`
-  return unit === 'cores' ? `${value} CPU` : `${value} req/s`
 }

@@ -19,13 +19,13 @@ const STUDENT = [6.314, 2.92, 2.353, 2.132, 2.015, 1.943, 1.895, 1.86, 1.833, 1.
  * @returns {number | null} milliseconds; null: fewer than three trials
  */
 export function predictP99Ms(p99s) {
-  const n = p99s.length
-  if (n < TRIALS.least) return null
+  const count = p99s.length
+  if (count < TRIALS.least) return null
   const logs = p99s.map(p99Ms => Math.log(Math.max(p99Ms, 1e-6)))
-  const mean = logs.reduce((sum, log) => sum + log, 0) / n
-  const deviation = Math.sqrt(logs.reduce((sum, log) => sum + (log - mean) ** 2, 0) / (n - 1))
-  const t = STUDENT[Math.min(n - 1, STUDENT.length) - 1]
-  return Math.exp(mean + t * deviation * Math.sqrt(1 + 1 / n))
+  const mean = logs.reduce((sum, log) => sum + log, 0) / count
+  const deviation = Math.sqrt(logs.reduce((sum, log) => sum + (log - mean) ** 2, 0) / (count - 1))
+  const quantile = STUDENT[Math.min(count - 1, STUDENT.length) - 1]
+  return Math.exp(mean + quantile * deviation * Math.sqrt(1 + 1 / count))
 }
 
 /**
@@ -33,26 +33,27 @@ export function predictP99Ms(p99s) {
  * @typedef {object} Judgement
  * @property {number} met trials that met the p99
  * @property {number} besideOthers trials of these while other programs used the CPUs
- * @property {number} missed
+ * @property {number} missed trials that missed the p99
  * @property {number} proofs trials that met the p99, without those beside other programs if one beside them was not judged
- * @property {number} notJudged
+ * @property {number} notJudged trials that were not judged
  * @property {number | null} p99Ms the highest of the judged trials; null: none was measured
- * @property {number | null} boundMs the prediction bound of the next trial; null: fewer than three proofs
- * @property {boolean} isConfirmed
- * @property {string | undefined} why undefined: there is nothing to say
+ * @property {number | null} boundMs the prediction bound of the next trial; null: fewer than three proofs have a p99
+ * @property {boolean} isConfirmed by the rule
+ * @property {string | undefined} why the reason of the first miss; else that the limits are confirmed; else the reason of the last
+ *   trial that was not judged; undefined: none of these
  */
 
 /**
- * Says whether a trial met the p99, and none missed it.
+ * Says whether a trial at limits proves that they meet the p99, and none missed it.
  * @param {Pick<Judgement, 'proofs' | 'missed'>} judgement
  * @returns {boolean}
  */
-export const isMet = ({ proofs, missed }) => proofs > 0 && missed === 0
+export const hasMetP99 = ({ proofs, missed }) => proofs > 0 && missed === 0
 
 /**
  * Judges limits by all trials at them. Beside other programs, trials that missed the p99 are not judged: those that met it prove
  * nothing if there is one, since chance chose them.
- * @param {Outcome[]} outcomes
+ * @param {Outcome[]} outcomes of the trials at the limits; []: nothing is confirmed
  * @param {number} p99LimitMs
  * @returns {Judgement}
  */
@@ -60,10 +61,11 @@ export function judgeLimits(outcomes, p99LimitMs) {
   const met = outcomes.filter(({ held }) => held === true)
   const missed = outcomes.filter(({ held }) => held === false)
   const p99s = [...met, ...missed].flatMap(({ p99Ms }) => p99Ms ?? [])
-  const isAnyLost = outcomes.some(({ held, isDisturbed }) => held === null && isDisturbed)
-  const proofs = isAnyLost ? met.filter(({ isDisturbed }) => !isDisturbed) : met
+  const hasDisturbedLoss = outcomes.some(({ held, isDisturbed }) => held === null && isDisturbed)
+  const proofs = hasDisturbedLoss ? met.filter(({ isDisturbed }) => !isDisturbed) : met
   const boundMs = predictP99Ms(proofs.flatMap(({ p99Ms }) => p99Ms ?? []))
-  const isConfirmed = missed.length === 0 && proofs.length >= TRIALS.least && boundMs !== null && boundMs <= p99LimitMs
+  const isBoundMet = boundMs !== null && boundMs <= p99LimitMs
+  const isConfirmed = missed.length === 0 && proofs.length >= TRIALS.least && isBoundMet
   return {
     met: met.length,
     besideOthers: met.filter(({ isDisturbed }) => isDisturbed).length,

@@ -2,17 +2,19 @@ import { renderSecondsLeft } from '../../lib/units.js'
 import { renderArmName } from '../../model/arms.js'
 import { estimateSeconds, extendSearchWarmup } from '../../plan/plan.js'
 import { startServices } from '../../run/start-services.js'
+import { renderTrialState } from './outcome.js'
 import { createResultSoFar, isAnsweredByTrials, judgeSearchTrial, startSearch } from './searches.js'
 import { listUsualTrials } from './trial-counts.js'
-import { isAnswered, renderLimits } from './trial-rows.js'
+import { hasAnswer, renderLimitsLine } from './trial-rows.js'
 
 /**
- * @import { Arm, SearchSpec } from '../../model/types.ts'
- * @import { Pass } from '../../run/kind.js'
+ * Runs the trials of searches, of which each follows from the outcomes before it.
+ * @import { Arm, SearchSpec, Trial, TrialRecord } from '../../model/types.ts'
+ * @import { PartContext } from '../../run/kind.js'
  */
 /**
  * @import { SizeSpec } from './searches.js'
- * @import { Tried } from './whole.js'
+ * @import { Tried } from './all-cpu.js'
  * @import { SearchOptions } from './step.js'
  */
 
@@ -24,7 +26,7 @@ export const kind = { name: 'search', start: startServices, measure: measureSear
 
 /**
  * Searches for the limit of each arm. Every search reaches a first answer before any runs to its end.
- * @param {Pass} pass
+ * @param {PartContext} pass
  * @throws the signal's reason when it aborts; the error of a trial that cannot be run
  */
 export async function measureSearches({ plan, cpus, reusable, isRecorded, run, adopt, turns, say, signal }) {
@@ -35,57 +37,47 @@ export async function measureSearches({ plan, cpus, reusable, isRecorded, run, a
   )
   for (const search of searches) await search.findFirst()
   for (const search of searches) await search.finish()
-  turns.pass()
+  turns.endTurn()
 }
 
 /**
- * Creates the search of an arm, which reuses matching trials of earlier runs instead of measuring them.
- * @param {SearchOptions & Pick<Pass, 'reusable' | 'isRecorded' | 'run' | 'adopt' | 'say' | 'signal'> &
+ * Creates the search of an arm.
+ * @param {SearchOptions & Pick<PartContext, 'reusable' | 'isRecorded' | 'run' | 'adopt' | 'say' | 'signal'> &
  *   { timeLeft: ReturnType<typeof createTimeLeft> }} options
- * @returns {{ findFirst: () => Promise<void>, finish: () => Promise<void> }} findFirst: runs to a first answer, if
- *   this kind of search has one; finish: runs to the end
+ * @returns {{ findFirst: () => Promise<void>, finish: () => Promise<void> }} findFirst: runs to a first answer, if this kind of
+ *   search has one; finish: runs to the end; both reject as `measureSearches` does
  */
-function createSearch({ template, spec, cpus, reusable, isRecorded, run, adopt, timeLeft, say, signal }) {
+function createSearch({ template, spec, cpus, timeLeft, say, signal, ...pass }) {
   const search = startSearch({ template, spec, cpus })
-  const counts = new Map()
   /** @type {Tried[]} */
   const tried = []
   let step = search.next()
   const tryNext = async () => {
     signal.throwIfAborted()
     const arm = extendSearchWarmup(/** @type {Arm} */ (step.value))
-    const attempt = (counts.get(arm.id) ?? 0) + 1
-    counts.set(arm.id, attempt)
+    const attempt = 1 + tried.filter(other => other.arm.id === arm.id).length
     const id = `s${attempt}-${arm.id}`
     const trial = { id, kind: 'search', round: attempt, arm, repeats: null, searchOf: template.id }
-    const progress = `looking for the ${spec.kind}`
-    // A trial that was not judged says nothing about the limits: measure it again.
-    const reused = reusable.take(arm, other => judgeSearchTrial(spec, { ...other, trial }).held !== null)
-    const startMs = performance.now()
-    const record = reused ? adopt(reused, trial) : await run({ trial, progress, secondsLeft: timeLeft.estimate() })
-    const isMeasured = !reused && !isRecorded(trial)
-    const seconds = isMeasured ? (performance.now() - startMs) / 1000 : null
-    if (reused) say(`${progress}  ${trial.id}: taken from ${reused.folder}`)
+    const { record, seconds } = await adoptOrRun({ ...pass, trial, spec, secondsLeft: timeLeft.estimate(), say })
     const outcome = judgeSearchTrial(spec, record)
     tried.push({ arm, outcome })
     step = search.next(outcome)
     timeLeft.count({ template, isOver: step.done === true, seconds })
-    const verdict = outcome.held === null ? 'not judged' : outcome.held ? 'met' : 'missed'
-    say(`    ${verdict}: ${outcome.why}${renderTimeLeft(timeLeft.estimate())}`)
+    say(`    ${renderTrialState(outcome.held)}: ${outcome.why}${renderTimeLeft(timeLeft.estimate())}`)
   }
   const announceAnswer = (/** @type {SizeSpec} */ sizeSpec, /** @type {string} */ heading) => {
     const sizes = [createResultSoFar({ template, spec: sizeSpec, cpus, tried, isOver: step.done === true })].flat()
-    for (const size of sizes.filter(isAnswered)) {
+    for (const size of sizes.filter(hasAnswer)) {
       const subject = [renderArmName(template), ...size.services].join(', ')
-      say(`${heading}, ${subject}: ${renderLimits(size)}; ${size.answer.state}: ${size.answer.why}`)
+      say(`${heading}, ${subject}: ${renderLimitsLine(size)}; ${size.answer.state}: ${size.answer.why}`)
     }
   }
   // The first trials have no memory limit: they show what the load takes, which suggests its limits.
-  const isUnlimited = () => !step.done && /** @type {Arm} */ (step.value).conditions.memoryLimitBytes === null
+  const isNextUnlimited = () => !step.done && /** @type {Arm} */ (step.value).conditions.memoryLimitBytes === null
   return {
     async findFirst() {
       if (spec.kind !== 'size' || !isAnsweredByTrials(spec)) return
-      while (isUnlimited()) await tryNext()
+      while (isNextUnlimited()) await tryNext()
       announceAnswer(spec, 'first answer')
     },
     async finish() {
@@ -96,21 +88,47 @@ function createSearch({ template, spec, cpus, reusable, isRecorded, run, adopt, 
 }
 
 /**
+ * Adopts the record of an equal trial of an earlier run, if one was judged, or else runs the trial.
+ * @param {Pick<PartContext, 'reusable' | 'isRecorded' | 'run' | 'adopt' | 'say'> &
+ *   { trial: Trial, spec: SearchSpec, secondsLeft: number }} options secondsLeft: of the run, from this trial on
+ * @returns {Promise<{ record: TrialRecord, seconds: number | null }>} seconds: the duration of the trial; null: it was measured
+ *   before (in an earlier run, or before a resume)
+ * @throws the error of `run`
+ */
+async function adoptOrRun({ trial, spec, secondsLeft, reusable, isRecorded, run, adopt, say }) {
+  const progress = `looking for the ${spec.kind}`
+  // A trial that was not judged says nothing about the limits: measure it again.
+  const reused = reusable.takeRecord(trial.arm, other => judgeSearchTrial(spec, { ...other, trial }).held !== null)
+  if (reused) {
+    const record = adopt(reused, trial)
+    say(`${progress}  ${trial.id}: taken from ${reused.folder}`)
+    return { record, seconds: null }
+  }
+  const startMs = performance.now()
+  const record = await run({ trial, progress, secondsLeft })
+  return { record, seconds: isRecorded(trial) ? null : (performance.now() - startMs) / 1000 }
+}
+
+/**
  * Creates an estimate of the time left: of the usual trials to come, at the pace so far; a search that continues after
  * them counts with one trial.
  * @param {{ spec: SearchSpec, templates: Arm[], estimateSeconds: (trials: { arm: Arm }[]) => number }} options
  *   templates: the arm from which each search starts; estimateSeconds: estimates trials on a quiet machine
- * @returns count: counts a finished trial; estimate: the seconds left
+ * @returns count: counts a finished trial; estimate: computes the seconds left
  */
 export function createTimeLeft({ spec, templates, estimateSeconds }) {
   /**
-   * @param {Arm[]} arms of trials to come
-   * @param {Arm} template a search beyond its usual trials takes one more like it
+   * Estimates the seconds of trials on a quiet machine.
+   * @param {Arm[]} usual the arms of usual trials to come; []: one trial like the template is estimated
+   * @param {Arm} template
    */
-  const estimateTrials = (arms, template) =>
-    estimateSeconds((arms.length > 0 ? arms : [template]).map(arm => ({ arm })))
+  const estimateTrials = (usual, template) =>
+    estimateSeconds((usual.length > 0 ? usual : [template]).map(arm => ({ arm })))
   const searches = new Map(
-    templates.map(arm => [arm.id, { usual: listUsualTrials(spec, [arm]), trials: 0, isOver: false }]),
+    templates.map(template => [
+      template.id,
+      { template, usual: listUsualTrials(spec, [template]), trials: 0, isOver: false },
+    ]),
   )
   let seconds = 0
   let usualSeconds = 0
@@ -129,13 +147,11 @@ export function createTimeLeft({ spec, templates, estimateSeconds }) {
       search.trials++
       search.isOver = isOver
     },
-    /** Estimates the time of all searches that have not ended. @returns {number} seconds */
+    /** Estimates the time of all searches that have not ended. @returns {number} seconds; 0: all have ended */
     estimate() {
       const pace = usualSeconds > 0 ? seconds / usualSeconds : 1
-      const secondsLeft = templates.flatMap(template => {
-        const { usual, trials, isOver } = searches.get(template.id) ?? { usual: [], trials: 0, isOver: true }
-        return isOver ? [] : [estimateTrials(usual.slice(trials), template)]
-      })
+      const running = [...searches.values()].filter(({ isOver }) => !isOver)
+      const secondsLeft = running.map(({ template, usual, trials }) => estimateTrials(usual.slice(trials), template))
       return pace * secondsLeft.reduce((sum, searchSeconds) => sum + searchSeconds, 0)
     },
   }

@@ -1,6 +1,7 @@
 import { createSearchResult, tryStep, withCpu, withoutOutcomes } from './step.js'
 
-/** @import { Arm, SearchResult, SearchStep } from '../../model/types.ts' */
+/** The smallest CPU limit that holds, on a grid of limits. Pure. */
+/** @import { Arm, SearchResult } from '../../model/types.ts' */
 /** @import { Search, TriedStep } from './step.js' */
 
 /** The grid of CPU limits: each is `factor` times the one before. */
@@ -9,79 +10,94 @@ const CPU_GRID = { least: 0.02, factor: 1.15 }
 /**
  * Finds the smallest CPU limit of the grid that holds. It starts just above what the sidecar uses with all the CPU,
  * moves up or down in growing steps, then bisects. The last place of the grid is all the CPU of the machine.
- * @param {{ template: Arm, cpus: number, known: Map<number, TriedStep> }} options known: steps by their place on the
- *   grid, to which it adds; empty: it tries all the CPU first
+ * @param {{ template: Arm, cpus: number, known: Map<number, TriedStep> }} options cpus: of the machine; known: steps by their place
+ *   on the grid, to which it adds; empty: it tries all the CPU first
  * @returns {Search<SearchResult>} isFound: false: all the CPU does not hold, or a step could not be judged
  */
-export function* findCpu({ template, cpus, known }) {
-  // The last place is all of the machine.
-  const last = findCapIndex(cpus)
-  const computeCoresAt = (/** @type {number} */ i) => Math.min(cpus, computeCapAt(i))
-  let used = Math.max(0, ...[...known.values()].flatMap(step => step.outcomes.map(o => o.coresMost)))
+export function* findCpuLimit({ template, cpus, known }) {
+  const last = computeCpuLimitIndex(cpus)
+  const computeCoresAt = (/** @type {number} */ index) => Math.min(cpus, computeCpuLimitAt(index))
   /**
    * Tries a place on the grid, unless its step is known.
-   * @param {number} i
+   * @param {number} index
    * @returns {Search<TriedStep>}
    */
-  function* tryIndex(i) {
-    const knownStep = known.get(i)
-    if (knownStep) return knownStep
-    const step = yield* tryStep(withCpu(template, computeCoresAt(i)), computeCoresAt(i))
-    used = Math.max(used, ...step.outcomes.map(o => o.coresMost))
-    known.set(i, step)
+  function* tryIndex(index) {
+    const cores = computeCoresAt(index)
+    const step = known.get(index) ?? (yield* tryStep(withCpu(template, cores), cores))
+    known.set(index, step)
     return step
   }
-  const end = (/** @type {string | null} */ obstacle) => {
-    const steps = [...known.values()].map(withoutOutcomes).toSorted((a, b) => a.value - b.value)
-    const held =
-      steps.find(s => s.held === true && !steps.some(t => t.held === false && t.value >= s.value))?.value ?? null
-    const failed = steps.findLast(s => s.held === false)?.value ?? null
-    return createSearchResult({
-      template,
-      looksFor: 'cpu',
-      held,
-      failed,
-      steps,
-      why: obstacle ?? steps.find(s => s.value === failed)?.why ?? 'nothing failed',
-      isFound: obstacle === null,
-    })
-  }
-  const listHeldIndexes = () => [...known].filter(([, s]) => s.held).map(([i]) => i)
-  const listFailedIndexes = () => [...known].filter(([, s]) => s.held === false).map(([i]) => i)
   if (known.size === 0) yield* tryIndex(last)
   const lastStep = known.get(last)
-  if (known.size === 1 && lastStep && lastStep.held !== true)
-    return end(`at ${computeCoresAt(last)} cores: ${lastStep.why}`)
-  for (let stride = 1; ; ) {
-    const low = Math.max(-1, ...listFailedIndexes())
-    const high = Math.min(last + 1, ...listHeldIndexes().filter(i => i > low))
-    if (high - low <= 1) return end(null)
-    const guess = used > 0 && listHeldIndexes().length === 1 ? findCapIndex(used) + 1 : null
-    let index = Math.floor((low + high) / 2)
-    if (guess !== null && guess > low && guess < high) index = guess
-    else if (low === -1) index = Math.max(0, high - stride)
-    else if (high > last || high - low > 4 * stride) index = Math.min(high - 1, low + stride)
-    stride *= 2
+  if (known.size === 1 && lastStep && lastStep.held !== true) {
+    const obstacle = `at ${computeCoresAt(last)} cores: ${lastStep.why}`
+    return createCpuResult({ template, known, obstacle })
+  }
+  for (let stride = 1; ; stride *= 2) {
+    const index = chooseNextIndex({ known, last, stride })
+    if (index === null) return createCpuResult({ template, known, obstacle: null })
     const step = yield* tryIndex(index)
-    if (step.held === null) return end(step.why)
+    if (step.held === null) return createCpuResult({ template, known, obstacle: step.why })
   }
 }
 
 /**
- * Computes the CPU limit at a place on the grid. It is not clamped to a machine.
+ * Chooses the place to try next, between the highest that failed and the lowest above it that held.
+ * @param {{ known: Map<number, TriedStep>, last: number, stride: number }} options last: the last place of the grid; stride: the
+ *   places to move while only one end is known
+ * @returns {number | null} null: there is no place between them
+ */
+function chooseNextIndex({ known, last, stride }) {
+  const heldIndexes = [...known].filter(([, step]) => step.held).map(([index]) => index)
+  const failedIndexes = [...known].filter(([, step]) => step.held === false).map(([index]) => index)
+  const low = Math.max(-1, ...failedIndexes)
+  const high = Math.min(last + 1, ...heldIndexes.filter(index => index > low))
+  if (high - low <= 1) return null
+  const usedCores = Math.max(0, ...[...known.values()].flatMap(step => step.outcomes.map(o => o.coresMost)))
+  const aboveUse = computeCpuLimitIndex(usedCores) + 1
+  const isFirstMove = usedCores > 0 && heldIndexes.length === 1
+  if (isFirstMove && aboveUse > low && aboveUse < high) return aboveUse
+  if (low === -1) return Math.max(0, high - stride)
+  const isWide = high > last || high - low > 4 * stride
+  return isWide ? Math.min(high - 1, low + stride) : Math.floor((low + high) / 2)
+}
+
+/**
+ * Creates the result of the steps so far.
+ * @param {{ template: Arm, known: Map<number, TriedStep>, obstacle: string | null }} options obstacle: the reason why the search
+ *   ended without an answer; null: it has one
+ * @returns {SearchResult} held: the smallest limit above all that failed; null: none held there
+ */
+function createCpuResult({ template, known, obstacle }) {
+  const steps = [...known.values()].map(withoutOutcomes).toSorted((a, b) => a.value - b.value)
+  const failed = steps.findLast(step => step.held === false)?.value ?? null
+  const held = steps.find(step => step.held === true && (failed === null || step.value > failed))?.value ?? null
+  return createSearchResult({
+    template,
+    looksFor: 'cpu',
+    held,
+    failed,
+    steps,
+    why: obstacle ?? steps.find(step => step.value === failed)?.why ?? 'nothing failed',
+    isFound: obstacle === null,
+  })
+}
+
+/**
+ * Computes the CPU limit at a place on the grid, also beyond the CPUs of a machine.
  * @param {number} index from 0
  * @returns {number} cores, with four decimals
  */
-export function computeCapAt(index) {
+export function computeCpuLimitAt(index) {
   return Number((CPU_GRID.least * CPU_GRID.factor ** index).toFixed(4))
 }
 
 /**
- * Computes the place on the grid of a CPU limit, or the next one above, with a tolerance for the rounding of
- * `computeCapAt`.
+ * Computes the place on the grid of a CPU limit, or the next one above, with a tolerance for the rounding of `computeCpuLimitAt`.
  * @param {number} cores
- * @returns {number} at least 0
+ * @returns {number} from 0, which is also the place of every smaller limit
  */
-export function findCapIndex(cores) {
+export function computeCpuLimitIndex(cores) {
   return Math.max(0, Math.ceil(Math.log(cores / CPU_GRID.least) / Math.log(CPU_GRID.factor) - 0.01))
 }

@@ -1,28 +1,27 @@
 import { fitLine } from '../../lib/stats.js'
+import { listOutcomesWithAllCpu, tryWithAllCpu } from './all-cpu.js'
 import { withRate } from './step.js'
-import { listOutcomesWithAllCpu, tryWithAllCpu } from './whole.js'
 
 /**
  * The CPU of a rate that this machine cannot serve, extrapolated by a line through lower rates. Pure.
  * @import { Arm, SizeResult } from '../../model/types.ts'
- * @import { Tried, Trials } from './whole.js'
+ * @import { Tried, Trials } from './all-cpu.js'
  */
 
-// The number of met rates through which the line is fitted: the search ends at `most`.
+// The met rates through which the line is fitted: the search ends at `most`, and fewer than `least` give no line.
 const POINTS = { most: 5, least: 3 }
 // Lower rates end at the first below the rate divided by this.
 const REACH = 50
 
 /**
- * Tries lower rates with all the CPU, until POINTS.most were met, or the rates are below a fiftieth of the
- * template's.
- * @param {{ template: Arm, cpus: number, tried: Tried[] }} options
- * @returns {Trials}
+ * Tries lower rates with all the CPU, until POINTS.most were met, or the rates are below a fiftieth of the template's.
+ * @param {{ template: Arm, cpus: number, tried: Tried[] }} options tried: the caller adds each trial that it measured
+ * @returns {Trials} it yields the arms to measure
  */
 export function* tryLowerRates({ template, cpus, tried }) {
-  for (const rate of listRates(template)) {
+  for (const rate of listLowerRates(template)) {
     yield* tryWithAllCpu({ template: withRate(template, rate), cpus, tried })
-    if (listPoints({ template, cpus, tried }).length === POINTS.most) return
+    if (listMetRates({ template, cpus, tried }).length === POINTS.most) return
   }
 }
 
@@ -32,27 +31,27 @@ export function* tryLowerRates({ template, cpus, tried }) {
  * @returns {SizeResult['extrapolated']} null: fewer than three lower rates were met
  */
 export function extrapolateCpu({ template, cpus, tried }) {
-  return fitCpu(listPoints({ template, cpus, tried }), readTemplateRate(template))
+  return extrapolateToRate(listMetRates({ template, cpus, tried }), readTemplateRate(template))
 }
 
 /**
- * Fits the CPU of a rate by a line through measured rates.
+ * Extrapolates the CPU of a rate by a line through measured rates.
  * @param {[number, number][]} measured rates, and millicores of the busiest sidecar
  * @param {number} rate
  * @returns {SizeResult['extrapolated']} null: fewer than three rates were measured
  */
-export function fitCpu(measured, rate) {
+export function extrapolateToRate(measured, rate) {
   if (measured.length < POINTS.least) return null
   const { base, slope } = fitLine(measured)
-  const extrapolateTo = (/** @type {number} */ other) => base + slope * other
+  const computeMillicores = (/** @type {number} */ ratePerSecond) => base + slope * ratePerSecond
   return {
-    cores: extrapolateTo(rate) / 1000,
+    cores: computeMillicores(rate) / 1000,
     baseMillicores: base,
     slopeMillicoresPerRequestPerSecond: slope,
     points: measured.map(([ratePerSecond, millicores]) => ({
       ratePerSecond,
       millicores,
-      residualMillicores: millicores - extrapolateTo(ratePerSecond),
+      residualMillicores: millicores - computeMillicores(ratePerSecond),
     })),
   }
 }
@@ -60,7 +59,7 @@ export function fitCpu(measured, rate) {
 /**
  * Reads the rate of a template.
  * @param {Arm} template
- * @returns {number} requests per second
+ * @returns {number} requests per second; 0: it has none
  */
 const readTemplateRate = template => template.load.ratePerSecond ?? 0
 
@@ -68,9 +67,9 @@ const readTemplateRate = template => template.load.ratePerSecond ?? 0
  * Lists the lower rates, falling: half the rate first, then two thirds of the one before, until one is below a
  * fiftieth of the rate, or 1/s.
  * @param {Arm} template
- * @returns {number[]}
+ * @returns {number[]} []: the rate is below 2/s
  */
-function listRates(template) {
+function listLowerRates(template) {
   const rates = []
   for (let rate = Math.floor(readTemplateRate(template) / 2); rate >= 1; rate = Math.floor(rate / 1.5)) {
     rates.push(rate)
@@ -82,10 +81,10 @@ function listRates(template) {
 /**
  * Lists the lower rates that were met.
  * @param {{ template: Arm, cpus: number, tried: Tried[] }} options
- * @returns {[number, number][]} a rate, and millicores of the busiest sidecar
+ * @returns {[number, number][]} a rate, and millicores of the busiest sidecar; []: none was met
  */
-function listPoints({ template, cpus, tried }) {
-  return listRates(template).flatMap(rate => {
+function listMetRates({ template, cpus, tried }) {
+  return listLowerRates(template).flatMap(rate => {
     const met = listOutcomesWithAllCpu({ template: withRate(template, rate), cpus, tried }).filter(o => o.held)
     return met.length === 0
       ? []

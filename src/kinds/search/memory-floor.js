@@ -1,9 +1,8 @@
-import { toLimits } from '../../model/container-limits.js'
 import { createSearchResult, tryStep, withMemory, withoutOutcomes } from './step.js'
 
-/** @import { Arm, SearchResult, SearchStep, SizeResult } from '../../model/types.ts' */
+/** The smallest memory limit under which sidecars survive a load. Pure. */
 /**
- * @import { Limits } from '../../model/container-limits.js'
+ * @import { SearchResult, SearchStep } from '../../model/types.ts'
  * @import { Outcome } from './outcome.js'
  */
 /** @import { Search, SearchOptions } from './step.js' */
@@ -13,11 +12,11 @@ const MEMORY_STEP_BYTES = 256 * 1024
 const UNLIMITED_TIMES = 4
 
 /**
- * Finds the smallest memory limit under which sidecars survive the load. It tries without a limit first, then from 10
- * % above what that took, by bisection.
+ * Finds the smallest memory limit under which sidecars survive the load. It tries without a limit first, then from 10 % above what
+ * that took, by bisection.
  * @param {SearchOptions & { unlimited?: Outcome[] }} options unlimited: outcomes without a limit, if they are known
- * @returns {Search<SearchResult>} isFound: false: sidecars do not survive without a limit, their memory was not read,
- *   a limit could not be judged, or none held
+ * @returns {Search<SearchResult>} isFound: false: sidecars do not survive without a limit, that could not be judged, their memory
+ *   was not read, a limit could not be judged, or none held
  */
 export function* findMemoryFloor({ template, spec, unlimited = [] }) {
   const first =
@@ -30,28 +29,21 @@ export function* findMemoryFloor({ template, spec, unlimited = [] }) {
   if (!first.held) return createNoResult(`without a limit: ${first.why}`)
   const needed = Math.max(...first.outcomes.map(o => o.peakBytesMost || o.rssBytesMost))
   if (!(needed > 0)) return createNoResult('nobody read how much memory it takes')
-  const mostBytes = needed * UNLIMITED_TIMES
-  return yield* bisectMemory({
-    template,
-    spec,
-    unchargedBytes,
-    steps: [],
-    from: roundUp(needed * 1.1),
-    most: mostBytes,
-  })
+  const from = roundUpBytes(needed * 1.1)
+  return yield* bisectMemory({ template, spec, unchargedBytes, steps: [], from, most: needed * UNLIMITED_TIMES })
 }
 
 /**
  * Continues a search below a limit that held, although a larger one had failed by chance.
  * @param {Pick<SearchOptions, 'template' | 'spec'> & { memory: SearchResult, survived: SearchStep }}
  *   options memory: the result so far; survived: the step below it that held
- * @returns {Search<SearchResult>}
+ * @returns {Search<SearchResult>} isFound: false: a limit could not be judged
  */
 export function* findLowerMemoryFloor({ template, spec, memory, survived }) {
   const { unchargedBytes } = memory
   const { value: held } = survived
   const steps = [...memory.steps, survived]
-  return yield* bisectMemory({ template, spec, unchargedBytes, steps, from: roundUp(held / 2), most: held, held })
+  return yield* bisectMemory({ template, spec, unchargedBytes, steps, from: roundUpBytes(held / 2), most: held, held })
 }
 
 /**
@@ -62,47 +54,37 @@ export function* findLowerMemoryFloor({ template, spec, memory, survived }) {
  * @returns {Search<SearchResult>} isFound: false: a limit could not be judged, or none held
  */
 function* bisectMemory({ template, spec, unchargedBytes, steps, from, most, held = null }) {
-  const end = (/** @type {{ held: number | null, failed: number | null, why: string, isFound: boolean }} */ result) =>
-    createSearchResult({ template, looksFor: 'memory', unchargedBytes, steps, ...result })
+  const createResult = (/** @type {Pick<SearchResult, 'held' | 'failed' | 'why' | 'isFound'>} */ fields) =>
+    createSearchResult({ template, looksFor: 'memory', unchargedBytes, steps, ...fields })
   /** @type {number | null} */
   let failed = null
   for (let bytes = from; ; ) {
     const step = yield* tryStep(withMemory(template, bytes), bytes, { by: 'survived' })
     steps.push(withoutOutcomes(step))
-    if (step.held === null) return end({ held, failed, why: step.why, isFound: false })
+    if (step.held === null) return createResult({ held, failed, why: step.why, isFound: false })
     if (step.held) held = bytes
     else failed = bytes
     // `held` and `failed` are multiples of MEMORY_STEP_BYTES: a wider range has another multiple in it.
-    const least = failed ?? 0
-    if (held !== null && (held / Math.max(1, least) <= 1 + spec.precision || held - least <= MEMORY_STEP_BYTES)) break
-    if (held === null && bytes > most) return end({ held, failed, why: step.why, isFound: false })
+    const low = failed ?? 0
+    const isNarrow = held !== null && (held / Math.max(1, low) <= 1 + spec.precision || held - low <= MEMORY_STEP_BYTES)
+    if (isNarrow) break
+    if (held === null && bytes > most) return createResult({ held, failed, why: step.why, isFound: false })
     // Until a limit holds, each try has half as much memory again: doubling would leave twice the range to bisect.
-    bytes = held === null ? roundUp(bytes * 1.5) : roundUp((held + least) / 2)
+    bytes = held === null ? roundUpBytes(bytes * 1.5) : roundUpBytes((held + low) / 2)
   }
   const why = steps.findLast(s => s.held === false)?.why ?? 'nothing failed'
-  return end({ held, failed, why, isFound: true })
+  return createResult({ held, failed, why, isFound: true })
 }
 
 /**
- * Computes the limit to recommend: the smallest that held above all that failed, plus uncharged file pages.
+ * Computes the limit to recommend: the smallest that held above all that failed, but at least `held`, plus uncharged file pages.
  * @param {Pick<SearchResult, 'held' | 'steps' | 'unchargedBytes'>} memory
  * @returns {number} bytes, a multiple of MEMORY_STEP_BYTES
  */
 export function computeRecommendedBytes({ held, steps, unchargedBytes }) {
   const killed = Math.max(0, ...steps.filter(s => s.held === false).map(s => s.value))
   const safe = steps.filter(s => s.held && s.value > killed).map(s => s.value)
-  return roundUp(Math.max(Number(held), safe.length > 0 ? Math.min(...safe) : 0) + (unchargedBytes ?? 0))
-}
-
-/**
- * Computes the limits that were found, in whole units, rounded up.
- * @param {Pick<SizeResult, 'cpu' | 'memory' | 'neighbourCores'>} size
- * @returns {Limits | null} beside a neighbour, the CPU is a request; null: no CPU limit or no memory limit was found
- */
-export function computeLimitsFound({ cpu, memory, neighbourCores }) {
-  if (!cpu.isFound || cpu.held === null || !memory?.isFound) return null
-  const limits = toLimits({ cores: cpu.held, bytes: computeRecommendedBytes(memory) })
-  return neighbourCores === undefined ? limits : { ...limits, isRequest: true }
+  return roundUpBytes(Math.max(Number(held), safe.length > 0 ? Math.min(...safe) : 0) + (unchargedBytes ?? 0))
 }
 
 /**
@@ -110,6 +92,6 @@ export function computeLimitsFound({ cpu, memory, neighbourCores }) {
  * @param {number} bytes
  * @returns {number} bytes
  */
-export function roundUp(bytes) {
+export function roundUpBytes(bytes) {
   return Math.ceil(bytes / MEMORY_STEP_BYTES) * MEMORY_STEP_BYTES
 }

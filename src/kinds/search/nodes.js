@@ -29,8 +29,8 @@ const SIZE = new RegExp(`^(${NUMBER})c(${NUMBER})g$`)
 const CORES = new RegExp(`^(${NUMBER})c$`)
 const MEMORY = new RegExp(`^(${NUMBER})([mg])$`)
 
-/** Renders the known nodes. @returns {string[]} a line for each */
-export function listNodes() {
+/** Renders a line for each known node, with its cores, memory and CPU. @returns {string[]} */
+export function renderKnownNodes() {
   return Object.entries(KNOWN).map(
     ([name, { cores, gibibytes, cpu }]) => `  ${name.padEnd(10)} ${cores} cores, ${gibibytes} GiB (${cpu})`,
   )
@@ -59,7 +59,7 @@ export function parseNode(text) {
 /**
  * Parses --reserve: the cores, the memory, or both, that are not for sidecars, such as 0.5c,512m.
  * @param {string} text
- * @returns {{ cores: number, bytes: number }} 0: nothing is reserved
+ * @returns {{ cores: number, bytes: number }} 0: the text does not name this resource
  * @throws {UsageError} if a part has another form, is 0, or occurs twice
  */
 export function parseReserve(text) {
@@ -81,10 +81,10 @@ export function parseReserve(text) {
  * Parses --node and --reserve, and computes what is left of the node.
  * @param {string} text of --node
  * @param {string | null} reserved text of --reserve; null: nothing is reserved
- * @returns {Node & { left: { cores: number, bytes: number } }}
- * @throws {UsageError} if a text has another form, or nothing is left
+ * @returns {Node & { left: { cores: number, bytes: number } }} left: the cores and bytes that are not reserved
+ * @throws {UsageError} if a text has another form, or no cores or no memory are left
  */
-export function readNode(text, reserved) {
+export function parseNodeOptions(text, reserved) {
   const node = parseNode(text)
   const reserve = reserved === null ? { cores: 0, bytes: 0 } : parseReserve(reserved)
   const left = { cores: Number((node.cores - reserve.cores).toFixed(6)), bytes: node.bytes - reserve.bytes }
@@ -102,7 +102,7 @@ export function readNode(text, reserved) {
  *   limit: the resource that bounds it (CPU if both do); byCpu, byMemory: the count by that resource alone, not
  *   rounded
  */
-export function fitOnNode({ millicores, mebibytes }, left) {
+export function computeNodeFit({ millicores, mebibytes }, left) {
   const byCpu = (1000 * left.cores) / millicores
   const byMemory = left.bytes / MIB / mebibytes
   // 3.3 × 1000 / 300 is less than 11 by a rounding error.

@@ -11,7 +11,7 @@ import { findQuantileMs, listSidecars } from '../../judge/record/measures.js'
 // Share of the rate below which a failure is clear, so that no second trial is needed.
 const CLEARLY_LESS = 0.9
 // Gates that fire because of the sidecar and its load.
-const OWN_GATES = ['answers', 'errors', 'hung-users', 'overflow', 'oom', 'drops', 'steady', 'restart']
+const SIDECAR_GATES = ['answers', 'errors', 'hung-users', 'overflow', 'oom', 'drops', 'steady', 'restart']
 
 /**
  * @typedef {object} Outcome
@@ -31,6 +31,8 @@ const OWN_GATES = ['answers', 'errors', 'hung-users', 'overflow', 'oom', 'drops'
  * @property {number} unchargedBytes resident file pages of a sidecar that its cgroup was not charged for
  */
 
+/** The part of an outcome that judges the trial. @typedef {Omit<Outcome, keyof ReturnType<typeof computeMeasures>>} Verdict */
+
 /**
  * Judges whether a trial held the rate: without drops, with errors of at most 0.1 %, the p99 within the limit, and no
  * kill for memory. A trial that other programs disturbed, or that lacks a required p99, is not judged, unless the
@@ -44,22 +46,30 @@ const OWN_GATES = ['answers', 'errors', 'hung-users', 'overflow', 'oom', 'drops'
  * @returns {Outcome}
  */
 export function judgeOutcome(record, p99Ms, { isOfLimits = false } = {}) {
+  const verdict =
+    judgeDeath(record) ??
+    judgeSaturation(record) ??
+    judgeForeignGates(record, { p99LimitMs: p99Ms, isOfLimits }) ??
+    judgeLoad(record, p99Ms)
+  return { ...computeMeasures(record), ...verdict }
+}
+
+/**
+ * Computes the numbers of an outcome, which do not depend on the verdict.
+ * @param {TrialRecord} record
+ */
+function computeMeasures(record) {
   const sidecars = listSidecars(record)
-  const findMost = (/** @type {(p: typeof sidecars[0]) => number | null} */ measure) =>
+  const findMost = (/** @type {(p: ProcessRecord) => number | null} */ measure) =>
     Math.max(0, ...sidecars.map(p => measure(p) ?? 0))
-  const { boundBy, gates, load, window, trial } = record
-  const rate = load && window ? load.verified / window.seconds : 0
-  const ratePerSecond = trial.arm.load.ratePerSecond ?? 0
-  const fields = {
-    trial: trial.id,
-    isNeedSeen:
-      load !== null &&
-      rate >= RATE_LEAST * ratePerSecond &&
-      !isSpoiled(record, 'cpuPerRequest') &&
-      !isSpoiled(record, 'memory') &&
-      sidecars.length > 0 &&
-      sidecars.every(p => p.cpuCores > 0 && Number(p.memory.peakBytes ?? p.memory.rssBytes) > 0),
-    p99Ms: load && findQuantileMs(record, 0.99),
+  const hasWholeRate = record.load !== null && computeRate(record) >= RATE_LEAST * readPlannedRate(record)
+  const isUnspoiled = !isSpoiled(record, 'cpuPerRequest') && !isSpoiled(record, 'memory')
+  const isRead = (/** @type {ProcessRecord} */ p) =>
+    p.cpuCores > 0 && Number(p.memory.peakBytes ?? p.memory.rssBytes) > 0
+  return {
+    trial: record.trial.id,
+    isNeedSeen: hasWholeRate && isUnspoiled && sidecars.length > 0 && sidecars.every(isRead),
+    p99Ms: findQuantileMs(record, 0.99),
     coresMost: findMost(p => p.cpuCores),
     peakBytesMost: findMost(p => p.memory.peakBytes),
     rssBytesMost: findMost(p => p.memory.rssBytes),
@@ -68,44 +78,134 @@ export function judgeOutcome(record, p99Ms, { isOfLimits = false } = {}) {
       rssBytes === null || workingSetBytes === null ? null : rssBytes - workingSetBytes,
     ),
   }
-  const end = (/** @type {boolean | null} */ held, /** @type {string} */ why) => {
-    return { ...fields, survived: true, held, isClear: false, isDisturbed: false, why }
-  }
+}
 
+/**
+ * Creates a verdict. By default nothing was killed for memory, a second trial is needed, and no other program interfered.
+ * @param {boolean | null} held
+ * @param {string} why
+ * @param {Partial<Verdict>} [fields] in place of the default ones
+ * @returns {Verdict}
+ */
+function createVerdict(held, why, fields) {
+  return { survived: true, held, isClear: false, isDisturbed: false, why, ...fields }
+}
+
+/**
+ * Judges a trial in which the kernel killed a sidecar for memory, or that has no window.
+ * @param {TrialRecord} record
+ * @returns {Verdict | null} held: null: nothing has ended, or not only sidecars; null: the trial has a window, and nothing was killed
+ */
+function judgeDeath(record) {
+  const { ended, outcome, load, window, reasons } = record
   const killed =
-    record.ended.find(e => e.isOutOfMemory && e.role === 'sidecar') ?? sidecars.find(p => (p.oomKills ?? 0) > 0)
+    ended.find(e => e.isOutOfMemory && e.role === 'sidecar') ?? listSidecars(record).find(p => (p.oomKills ?? 0) > 0)
   if (killed) {
     const why = `the kernel killed ${killed.service}'s ${killed.role} for memory`
-    return { ...end(false, why), isClear: true, survived: false }
+    return createVerdict(false, why, { isClear: true, survived: false })
   }
-  if (record.outcome === 'failed' || load === null || window === null) {
-    const isSidecars = record.ended.length > 0 && record.ended.every(e => e.role === 'sidecar')
-    if (isSidecars) return { ...end(false, record.reasons[0]), isClear: true, survived: false }
-    return { ...end(null, record.reasons[0] ?? 'nothing was measured'), survived: null }
-  }
-  const isProxy = boundBy === 'sidecar' || boundBy === 'worker'
-  if (isProxy && rate < CLEARLY_LESS * ratePerSecond)
-    return { ...end(false, `${rate.toFixed(0)} requests/s were answered, bound by the ${boundBy}`), isClear: true }
-  // The rate is above the knee, and nothing else is saturated: missing requests have failed, or were dropped.
-  const isKneeOfProxy = isProxy || boundBy === 'rate' || boundBy === 'drops'
-  const foreign = gates.filter(
-    g => !OWN_GATES.includes(g.gate) && g.spoils.includes('latency') && !(g.gate === 'knee' && isKneeOfProxy),
-  )
+  if (outcome !== 'failed' && load !== null && window !== null) return null
+  const hasOnlySidecarEndings = ended.length > 0 && ended.every(e => e.role === 'sidecar')
+  if (hasOnlySidecarEndings) return createVerdict(false, reasons[0], { isClear: true, survived: false })
+  return createVerdict(null, reasons[0] ?? 'nothing was measured', { survived: null })
+}
+
+/**
+ * Judges a trial whose sidecar was saturated far below the rate: it failed, whatever else happened.
+ * @param {TrialRecord} record
+ * @returns {Verdict | null} null: the sidecar was not saturated, or the rate was nearly met
+ */
+function judgeSaturation(record) {
+  const rate = computeRate(record)
+  const isFarBelow = rate < CLEARLY_LESS * readPlannedRate(record)
+  if (!isBoundByProxy(record) || !isFarBelow) return null
+  const why = `${rate.toFixed(0)} requests/s were answered, bound by the ${record.boundBy}`
+  return createVerdict(false, why, { isClear: true })
+}
+
+/**
+ * Judges a trial whose latency something other than the sidecar spoiled.
+ * @param {TrialRecord} record
+ * @param {{ p99LimitMs: number | null, isOfLimits: boolean }} options
+ * @returns {Verdict | null} held: true with `isOfLimits`, if only other programs interfered and the p99 was met; else null; null:
+ *   nothing else spoiled it
+ */
+function judgeForeignGates(record, { p99LimitMs, isOfLimits }) {
+  const foreign = listForeignGates(record)
+  if (foreign.length === 0) return null
   // If the `neighbour` gate fired, the other gates are effects of it.
   const cause = foreign.find(g => g.gate === 'neighbour') ?? foreign[0]
-  const missedByGate = gates.find(g => OWN_GATES.includes(g.gate) || g.gate === 'knee')
-  const p99 = fields.p99Ms
-  if (cause) {
-    const isDisturbed = isOfLimits && p99Ms !== null && foreign.every(g => g.gate === 'neighbour')
-    const isMet = !missedByGate && p99 !== null && p99 <= Number(p99Ms)
-    if (isDisturbed && isMet)
-      return { ...end(true, `held: p99 ${p99.toFixed(1)} ms, and ${cause.reason}`), isDisturbed }
-    return { ...end(null, foreign[0].reason), isDisturbed, cause: cause.reason }
-  }
-  if (missedByGate && (p99Ms !== null || isSpoiled(record, 'memory'))) return end(false, missedByGate.reason)
-  if (p99Ms !== null && p99 === null) return end(null, 'no p99 was measured')
-  if (p99Ms !== null && Number(p99) > p99Ms) return end(false, `p99 ${p99?.toFixed(1)} ms, over ${p99Ms} ms`)
-  return end(true, p99 === null ? 'held' : `held: p99 ${p99.toFixed(1)} ms`)
+  const isDisturbed = isOfLimits && p99LimitMs !== null && foreign.every(g => g.gate === 'neighbour')
+  const p99Ms = findQuantileMs(record, 0.99)
+  const isMet = !findSidecarGate(record) && p99Ms !== null && p99Ms <= Number(p99LimitMs)
+  if (isDisturbed && isMet)
+    return createVerdict(true, `held: p99 ${p99Ms.toFixed(1)} ms, and ${cause.reason}`, { isDisturbed })
+  return createVerdict(null, foreign[0].reason, { isDisturbed, cause: cause.reason })
+}
+
+/**
+ * Judges a trial that nothing but the sidecar spoiled, by its gates and its p99.
+ * @param {TrialRecord} record
+ * @param {number | null} p99LimitMs null: only gates that spoil the memory count
+ * @returns {Verdict} held: null: a p99 is required, and was not measured
+ */
+function judgeLoad(record, p99LimitMs) {
+  const missedByGate = findSidecarGate(record)
+  const p99Ms = findQuantileMs(record, 0.99)
+  if (missedByGate && (p99LimitMs !== null || isSpoiled(record, 'memory')))
+    return createVerdict(false, missedByGate.reason)
+  if (p99LimitMs !== null && p99Ms === null) return createVerdict(null, 'no p99 was measured')
+  if (p99LimitMs !== null && Number(p99Ms) > p99LimitMs)
+    return createVerdict(false, `p99 ${p99Ms?.toFixed(1)} ms, over ${p99LimitMs} ms`)
+  return createVerdict(true, p99Ms === null ? 'held' : `held: p99 ${p99Ms.toFixed(1)} ms`)
+}
+
+/**
+ * Finds the first gate that fired because of the sidecar and its load.
+ * @param {TrialRecord} record
+ * @returns {TrialRecord['gates'][0] | undefined} undefined: none fired
+ */
+const findSidecarGate = ({ gates }) => gates.find(g => SIDECAR_GATES.includes(g.gate) || g.gate === 'knee')
+
+/**
+ * Lists the gates that spoiled the latency because of something other than the sidecar and its load.
+ * @param {TrialRecord} record
+ * @returns {TrialRecord['gates']} []: none did
+ */
+function listForeignGates(record) {
+  const { gates, boundBy } = record
+  // The rate is above the knee, and nothing else is saturated: missing requests have failed, or were dropped.
+  const isKneeOfProxy = isBoundByProxy(record) || boundBy === 'rate' || boundBy === 'drops'
+  const isOfProxy = (/** @type {TrialRecord['gates'][0]} */ { gate }) =>
+    SIDECAR_GATES.includes(gate) || (gate === 'knee' && isKneeOfProxy)
+  return gates.filter(g => g.spoils.includes('latency') && !isOfProxy(g))
+}
+
+/** Says whether the CPU of a sidecar, or of one of its workers, bound a trial. @param {TrialRecord} record */
+const isBoundByProxy = ({ boundBy }) => boundBy === 'sidecar' || boundBy === 'worker'
+
+/**
+ * Computes the rate of a trial.
+ * @param {TrialRecord} record
+ * @returns {number} verified requests per second; 0: there is no load or no window
+ */
+const computeRate = ({ load, window }) => (load && window ? load.verified / window.seconds : 0)
+
+/**
+ * Reads the rate that a trial was to have.
+ * @param {TrialRecord} record
+ * @returns {number} requests per second; 0: it has none
+ */
+const readPlannedRate = ({ trial }) => trial.arm.load.ratePerSecond ?? 0
+
+/**
+ * Renders the state of a trial by its outcome's `held`.
+ * @param {Outcome['held']} held
+ * @returns {'met' | 'missed' | 'not judged'}
+ */
+export function renderTrialState(held) {
+  if (held === null) return 'not judged'
+  return held ? 'met' : 'missed'
 }
 
 /**

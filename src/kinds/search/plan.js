@@ -6,9 +6,6 @@ import { listUsualTrials, TRIALS, USUAL } from './trial-counts.js'
 
 /**
  * The plan of searches, and their part of an experiment file. Pure.
- * @import { Plan } from '../../model/types.ts'
- */
-/**
  * @import { Arm } from '../../model/types.ts'
  * @import { KindPlan } from '../kind.js'
  */
@@ -37,31 +34,34 @@ export const searchPlan = {
   withP99Bound: (experiment, p99Ms) =>
     experiment.search?.kind === 'services' ? experiment : { ...experiment, search: { ...experiment.search, p99Ms } },
   choosesTrials: true,
-  summarisePlan: ({ search, arms }) => ({
-    // The search of a size begins at the limits of the arms.
-    planned:
-      search?.kind === 'size'
-        ? `a search for the limits of each of ${arms.length} arms, downwards, about ${USUAL.size} trials an arm`
-        : `a search for the ${search?.kind} from each of ${arms.length} arms`,
-    announced: search
-      ? `a search of about ${listUsualTrials(search, arms).length} trials${renderWindows(arms)}`
-      : 'no trials',
-    // `size` has no --profile.
-    ...((search?.kind === 'size' || search?.kind === 'services') && { hasProfile: false }),
-    less: 'a higher --rate, --planes',
-    ...((search?.kind === 'size' || search?.kind === 'services') && { chooses: ['cpuLimitCores'] }),
-    // A search for a knee has no rate of its own: it tries rates.
-    ...(search?.kind === 'knee' && { loop: 'open loop at the rates that the search tries' }),
-  }),
+  summarisePlan({ search, arms }) {
+    const isOfLimits = search?.kind === 'size' || search?.kind === 'services'
+    return {
+      // The search of a size begins at the limits of the arms.
+      planned:
+        search?.kind === 'size'
+          ? `a search for the limits of each of ${arms.length} arms, downwards, about ${USUAL.size} trials an arm`
+          : `a search for the ${search?.kind} from each of ${arms.length} arms`,
+      announced: search
+        ? `a search of about ${listUsualTrials(search, arms).length} trials${renderLongWindows(arms)}`
+        : 'no trials',
+      less: 'a higher --rate, --planes',
+      // `size` has no --profile, and its trials choose the CPU limits.
+      ...(isOfLimits && { hasProfile: false, chooses: ['cpuLimitCores'] }),
+      // A search for a knee has no rate of its own: it tries rates.
+      ...(search?.kind === 'knee' && { loop: 'open loop at the rates that the search tries' }),
+    }
+  },
   chooseWindowSeconds: (seconds, ratePerSecond) => Math.max(seconds, P99_REQUESTS / ratePerSecond),
 }
 
 /**
- * Renders why windows are long: at a low rate, it takes long until there are enough requests for a p99.
+ * Renders the seconds of the longest windows, if they are long because of a low rate: until then, there are too few requests for a
+ * p99.
  * @param {Arm[]} arms
- * @returns {string} begins with a space; empty: they are not long
+ * @returns {string} begins with a space; empty: they are as long as planned
  */
-function renderWindows(arms) {
+function renderLongWindows(arms) {
   const seconds = Math.max(0, ...arms.map(({ load }) => load.windowSeconds))
   const isLongForP99 = arms.some(
     ({ load: { windowSeconds, ratePerSecond } }) =>
@@ -71,14 +71,15 @@ function renderWindows(arms) {
 }
 
 /**
- * Adds the precision of a profile and, to a search for limits, the number of trials that confirm them.
- * @param {z.infer<typeof searchSchema> | null} search
+ * Creates the search of a plan: that of the experiment, with the precision of a profile and, for limits, the number of trials that
+ * confirm them.
+ * @param {z.infer<typeof searchSchema> | null} search of the experiment
  * @param {string} profile its name
- * @returns null: there is no search
+ * @returns null: the experiment has no search
  */
-export function specifySearch(search, profile) {
+export function createSearchSpec(search, profile) {
   if (search === null) return null
   const precision = profile === 'smoke' ? PRECISION.smoke : PRECISION.default
-  const isSize = search.kind === 'size' || search.kind === 'services'
-  return { ...search, precision, ...(isSize && { trialsToConfirm: TRIALS.least }) }
+  const isOfLimits = search.kind === 'size' || search.kind === 'services'
+  return { ...search, precision, ...(isOfLimits && { trialsToConfirm: TRIALS.least }) }
 }

@@ -4,17 +4,14 @@ import { MIB, renderNounCount } from '../../lib/units.js'
 import { renderArmName } from '../../model/arms.js'
 import { renderResources } from '../../model/container-limits.js'
 import { answerSearches } from './answer.js'
-import { computeLimitsFound } from './memory-floor.js'
+import { computeLimitsFound } from './found-limits.js'
 import { replaySearches } from './searches.js'
 import { readCpuCores } from './step.js'
-import { isAnswered, renderTrialTables } from './trial-rows.js'
+import { hasAnswer, renderTrialTables } from './trial-rows.js'
 
 /** The results of searches, with the trials that show them. Pure. */
-/** @import { Manifest, ResultOf, SearchResult, SearchStep, SizeResult } from '../../model/types.ts' */
-/**
- * @import { Answered } from './trial-rows.js'
- * @import { Drawn, KindChart, Sections } from '../sections.js'
- */
+/** @import { Manifest, ResultOf, SearchResult, SearchStep, SizeResult, TrialRecord } from '../../model/types.ts' */
+/** @import { Drawn, KindChart, Sections } from '../sections.js' */
 
 const WORDS = { knee: 'highest rate', cpu: 'smallest CPU limit', memory: 'smallest memory limit' }
 
@@ -29,24 +26,25 @@ export const searchSections = {
       sizes: results.flatMap(result => ('looksFor' in result ? [] : [result])),
     }
   },
-  answer: answerSearches,
-  findings: ({ sizes, searches }) => [
-    ...sizes.flatMap(size =>
-      isAnswered(size) ? [] : [...(size.services.length > 0 ? renderService(size) : renderSize(size)), ''],
-    ),
-    ...renderSizeLines(sizes.filter(isAnswered)),
-    ...searches.flatMap(renderSearch),
-  ],
-  charts: drawLimits,
+  createAnswer: answerSearches,
+  renderFindings({ sizes, searches }) {
+    const answered = sizes.filter(hasAnswer)
+    const older = sizes.filter(size => !hasAnswer(size))
+    return [
+      ...older.flatMap(size => [...(size.services.length > 0 ? renderOlderLoad(size) : renderOlderSize(size)), '']),
+      ...answered.flatMap(renderExtrapolation),
+      ...renderTrialTables(answered),
+      ...searches.flatMap(renderSearch),
+    ]
+  },
+  drawCharts: drawLimits,
   renderNothingShown: ({ searches }) =>
     searches.length > 0 && !searches.some(search => search.isFound) ? 'no search found its limit' : null,
   renderUnfinished({ manifest: { arms, search }, records, result }) {
     const { searches = [], sizes = [] } = result ?? {}
     const ended = searches.length + sizes.filter(size => size.isOver !== false).length
-    const plannedTrials = search?.kind === 'services' ? countLoads(arms, search.services) : arms.length
-    return ended < plannedTrials
-      ? `${ended} of ${plannedTrials} searches have ended, after ${records.length} trials`
-      : null
+    const planned = search?.kind === 'services' ? countLoads(arms, search.services) : arms.length
+    return ended < planned ? `${ended} of ${planned} searches have ended, after ${records.length} trials` : null
   },
 }
 
@@ -62,17 +60,11 @@ function countLoads(arms, services) {
 }
 
 /**
- * Renders the trials of sizes, and the lines through lower rates.
- * @param {Answered[]} sizes
- * @returns {string[]}
+ * Renders the result of an older search for a load of services: its limits and check, or why it has none, and each step.
+ * @param {SizeResult} size
+ * @returns {string[]} lines
  */
-function renderSizeLines(sizes) {
-  const lines = sizes.flatMap(renderExtrapolation)
-  return [...lines, ...renderTrialTables(sizes)]
-}
-
-/** Renders the result of an older search for a load of services. @param {SizeResult} size @returns {string[]} lines */
-function renderService(size) {
+function renderOlderLoad(size) {
   const { services, ratePerSecond, p99LimitMs, line, cpu, checks } = size
   const head = `${services.join(', ')}, ${renderArmName(size)}: ${ratePerSecond} requests/s with a p99 of at most ${p99LimitMs} ms`
   const steps = cpu.steps.map(step => `    ${renderStep(step, cpu)}`)
@@ -89,14 +81,13 @@ function renderService(size) {
 }
 
 /**
- * Renders the result of an older search, with its checks and the resources to paste.
+ * Renders the result of an older search, with its checks and, if limits were found, the resources to paste.
  * @param {SizeResult} size
  * @returns {string[]} lines
  */
-function renderSize(size) {
+function renderOlderSize(size) {
   const { cpu, memory, checks, isChecked } = size
-  const lines = [...renderSearch(cpu), ...renderExtrapolation(size)]
-  if (memory) lines.push(...renderSearch(memory))
+  const lines = [...renderSearch(cpu), ...renderExtrapolation(size), ...(memory ? renderSearch(memory) : [])]
   const limits = computeLimitsFound(size)
   if (limits === null) {
     return cpu.isFound && !memory
@@ -104,9 +95,11 @@ function renderSize(size) {
       : lines
   }
   const uncharged = (memory?.unchargedBytes ?? 0) / MIB
+  const pages =
+    uncharged >= 1 ? `, with ${uncharged.toFixed(1)} MiB of file pages that were not charged to the sidecar` : ''
   return [
     ...lines,
-    `  memory limit to give: ${limits.mebibytes} MiB, above every limit that killed here${uncharged >= 1 ? `, with ${uncharged.toFixed(1)} MiB of file pages that were not charged to the sidecar` : ''}`,
+    `  memory limit to give: ${limits.mebibytes} MiB, above every limit that killed here${pages}`,
     ...checks.map(renderCheck),
     isChecked
       ? `  ${renderArmName(size)}, for the pod spec of each sidecar:`
@@ -121,12 +114,18 @@ function renderSize(size) {
  * @returns {string} a line
  */
 function renderCheck({ what, mustHold, held, why, trials }) {
-  const verdict = held === null ? 'not judged' : held ? 'holds' : 'does not hold'
-  const isRight = held === mustHold ? ', as it must' : held === null ? '' : ', AND IT MUST NOT BE SO'
-  return `  checked ${what}: ${verdict}${isRight} (${why}; ${trials.length} trials)`
+  const subject = `  checked ${what}`
+  const reason = `(${why}; ${trials.length} trials)`
+  if (held === null) return `${subject}: not judged ${reason}`
+  const expectation = held === mustHold ? 'as it must' : 'AND IT MUST NOT BE SO'
+  return `${subject}: ${held ? 'holds' : 'does not hold'}, ${expectation} ${reason}`
 }
 
-/** Renders the line through lower rates. @param {SizeResult} size @returns {string[]} one line; []: there is none */
+/**
+ * Renders the CPU that a line through lower rates extrapolates.
+ * @param {SizeResult} size
+ * @returns {string[]} one line; []: nothing was extrapolated
+ */
 function renderExtrapolation({ extrapolated }) {
   if (extrapolated === null) return []
   const { cores, baseMillicores, slopeMillicoresPerRequestPerSecond: slope, points } = extrapolated
@@ -136,17 +135,29 @@ function renderExtrapolation({ extrapolated }) {
   ]
 }
 
-/** Renders what a search found, or why it found nothing, and each step. @param {SearchResult} result @returns {string[]} lines */
+/** Renders the bracket of a search, or why it found nothing, and each step. @param {SearchResult} result @returns {string[]} lines */
 function renderSearch(result) {
   const { looksFor, held, failed, why, isFound, steps, link } = result
-  const formatHeld = (/** @type {number | null} */ value) => (value === null ? 'nothing' : formatValue(value, result))
-  const subject = `${renderArmName(result)}, ${link}: ${WORDS[looksFor]} that holds`
+  const renderHeld = (/** @type {number | null} */ value) => (value === null ? 'nothing' : renderValue(value, result))
+  const finding = isFound
+    ? `${renderHeld(held)}; the bracket is [${renderHeld(failed)} failed, ${renderHeld(held)} held]`
+    : renderLack(result)
+  const head = `${renderArmName(result)}, ${link}: ${WORDS[looksFor]} that holds: ${finding}: ${why}`
+  return [head, ...steps.map(step => `    ${renderStep(step, result)}`)]
+}
+
+/**
+ * Renders that a search found no limit, and the nearest value that held, if one did.
+ * @param {SearchResult} result
+ * @returns {string} a clause
+ */
+function renderLack(result) {
+  const { looksFor, held, steps } = result
   const isJudged = steps.every(step => step.held !== null)
   const lack = isJudged ? 'not reachable on this machine' : 'no answer, for not every value could be judged'
-  const head = isFound
-    ? `${subject}: ${formatHeld(held)}; the bracket is [${formatHeld(failed)} failed, ${formatHeld(held)} held]: ${why}`
-    : `${subject}: ${lack}${held === null ? '' : looksFor === 'knee' ? ` beyond ${formatHeld(held)}` : ` below ${formatHeld(held)}, which held`}: ${why}`
-  return [head, ...steps.map(step => `    ${renderStep(step, result)}`)]
+  if (held === null) return lack
+  const value = renderValue(held, result)
+  return looksFor === 'knee' ? `${lack} beyond ${value}` : `${lack} below ${value}, which held`
 }
 
 /**
@@ -156,42 +167,36 @@ function renderSearch(result) {
  * @returns {string} a line
  */
 function renderStep({ value, held, why, trials }, result) {
-  const outcome = held === null ? 'not judged' : held ? 'held' : 'failed'
-  return `${formatValue(value, result).padEnd(16)} ${outcome.padEnd(10)} ${why} (${trials.join(', ')})`
+  const judged = held ? 'held' : 'failed'
+  const outcome = held === null ? 'not judged' : judged
+  return `${renderValue(value, result).padEnd(16)} ${outcome.padEnd(10)} ${why} (${trials.join(', ')})`
 }
 
 /**
- * Formats a value of a search, with its unit.
+ * Renders a value of a search, with its unit.
  * @param {number} value
  * @param {Pick<SearchResult, 'unit'>} result
  * @returns {string}
  */
-function formatValue(value, { unit }) {
+function renderValue(value, { unit }) {
   if (unit === 'bytes') return `${(value / MIB).toFixed(2)} MiB`
   return unit === 'cores' ? renderNounCount(value, 'core') : `${value} requests/s`
 }
 
 /**
- * Draws the rates of the trials over their CPU limits, and the answers that have a CPU limit.
+ * Draws the rates of the trials over their CPU limits, and the answers that have a CPU limit: a line for each plane.
  * @param {Drawn<ResultOf<'search'>>} drawn
- * @returns {KindChart[]} one; []: no trial was judged
+ * @returns {KindChart[]} one; []: no judged trial has a rate and a CPU limit
  */
 function drawLimits({ result: { sizes }, records, colourFor }) {
-  const lines = [...groupBy(sizes, renderArmName)].map(([label, sizesOfPlane]) => {
-    const held = new Set(sizesOfPlane.flatMap(size => listTrialIds(size, true)))
-    const failed = new Set(sizesOfPlane.flatMap(size => listTrialIds(size, false)))
-    const points = records.flatMap(record => {
-      const { id, arm } = record.trial
-      const rate = computeRatePerSecond(record)
-      const cores = readCpuCores(arm)
-      if (rate === null || cores === null || !(held.has(id) || failed.has(id))) return []
-      return [{ cores, ratePerSecond: rate, isHeld: held.has(id) }]
-    })
-    const answers = sizesOfPlane.flatMap(({ cpu, ratePerSecond: rate, p99Ms }) =>
-      cpu.isFound && cpu.held !== null ? [{ cores: cpu.held, ratePerSecond: rate, p99Ms }] : [],
-    )
-    return { label, colour: colourFor({ ...sizesOfPlane[0], hasSidecars: true }), points, answers }
-  })
+  const lines = [...groupBy(sizes, renderArmName)].map(([label, sizesOfPlane]) => ({
+    label,
+    colour: colourFor({ ...sizesOfPlane[0], hasSidecars: true }),
+    points: listTrialPoints(sizesOfPlane, records),
+    answers: sizesOfPlane.flatMap(({ cpu, ratePerSecond, p99Ms }) =>
+      cpu.isFound && cpu.held !== null ? [{ cores: cpu.held, ratePerSecond, p99Ms }] : [],
+    ),
+  }))
   if (!lines.some(line => line.points.length > 0)) return []
   const isOfRequests = sizes.some(({ neighbourCores }) => neighbourCores !== undefined)
   const title = `Rate over the CPU ${isOfRequests ? 'request' : 'limit'} of each sidecar`
@@ -199,7 +204,25 @@ function drawLimits({ result: { sizes }, records, colourFor }) {
 }
 
 /**
- * Lists the ids of trials at CPU limits, and of checks, that held or failed.
+ * Lists the judged trials of sizes that have a rate and a CPU limit.
+ * @param {SizeResult[]} sizes of a plane
+ * @param {TrialRecord[]} records
+ * @returns {{ cores: number, ratePerSecond: number, isHeld: boolean }[]} []: there are none
+ */
+function listTrialPoints(sizes, records) {
+  const held = new Set(sizes.flatMap(size => listTrialIds(size, true)))
+  const failed = new Set(sizes.flatMap(size => listTrialIds(size, false)))
+  return records.flatMap(record => {
+    const { id, arm } = record.trial
+    const ratePerSecond = computeRatePerSecond(record)
+    const cores = readCpuCores(arm)
+    const isJudged = held.has(id) || failed.has(id)
+    return isJudged && ratePerSecond !== null && cores !== null ? [{ cores, ratePerSecond, isHeld: held.has(id) }] : []
+  })
+}
+
+/**
+ * Lists the ids of the trials of steps and checks that held, or that failed.
  * @param {SizeResult} size
  * @param {boolean} isHeld true: those that held; false: those that failed
  * @returns {string[]}

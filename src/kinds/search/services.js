@@ -1,57 +1,60 @@
 import { fitLine } from '../../lib/stats.js'
-import { listCells, listEndRates } from './cells.js'
+import { computeSidecarNeed, listOutcomesWithAllCpu, tryWithAllCpu } from './all-cpu.js'
+import { listDistinctLoads, listEndRates } from './distinct-loads.js'
 import { tryLimits } from './size.js'
 import { createSizeResult } from './size-result.js'
 import { withRate } from './step.js'
-import { findNeed, listOutcomesWithAllCpu, tryWithAllCpu } from './whole.js'
 
 /** Limits for services by a line through the CPU at the lowest and the highest rate, each tried. Pure. */
 /**
  * @import { Arm, SearchSpec, SizeResult } from '../../model/types.ts'
- * @import { Need, Tried, Trials } from './whole.js'
+ * @import { Need, Tried, Trials } from './all-cpu.js'
  */
 /**
- * @import { Cell } from './cells.js'
+ * @import { DistinctLoad } from './distinct-loads.js'
  * @typedef {Extract<SearchSpec, { kind: 'services' }>} ServicesSpec
  */
-/** @typedef {{ ratePerSecond: number, need: Need }} End */
+/** @typedef {{ ratePerSecond: number, need: Need }} EndNeed what sidecars take at the lowest or the highest rate */
 
 /**
- * Tries the lowest and the highest rate with all the CPU, then each rate at limits that these suggest.
- * @param {{ template: Arm, spec: ServicesSpec, cpus: number, tried: Tried[] }} options template: of a plane and a payload
- * @returns {Trials}
+ * Tries the lowest and the highest rate with all the CPU, then each rate at limits that these suggest. A rate is left out if no need
+ * is known for it, or all the CPU does not suffice.
+ * @param {{ template: Arm, spec: ServicesSpec, cpus: number, tried: Tried[] }} options template: of a plane and a payload; cpus: of
+ *   the machine; tried: the caller adds each trial that it measured
+ * @returns {Trials} it yields the arms to measure
  */
-export function* tryServices({ template, spec, cpus, tried }) {
-  const cells = listCells(spec, template)
-  for (const ratePerSecond of listEndRates(cells))
+export function* tryServiceLoads({ template, spec, cpus, tried }) {
+  const loads = listDistinctLoads(spec, template)
+  for (const ratePerSecond of listEndRates(loads))
     yield* tryWithAllCpu({ template: withRate(template, ratePerSecond), cpus, tried })
-  for (const { ratePerSecond, p99Ms } of cells) {
-    const need = estimateNeed({ ends: computeEndNeeds({ template, cells, cpus, tried }), ratePerSecond })
-    const cell = withRate(template, ratePerSecond)
-    if (need && !isOutOfReach({ cell, cpus, tried }))
-      yield* tryLimits({ template: cell, cpus, p99Ms, tried, need, isSmallest: false })
+  for (const { ratePerSecond, p99Ms } of loads) {
+    const need = estimateNeed({ ends: computeEndNeeds({ template, loads, cpus, tried }), ratePerSecond })
+    const arm = withRate(template, ratePerSecond)
+    if (need && !isOutOfReach({ arm, cpus, tried }))
+      yield* tryLimits({ template: arm, cpus, p99Ms, tried, need, isSmallest: false })
   }
 }
 
 /**
- * Says whether a rate was missed even with all the CPU, so that no limits can hold it.
- * @param {{ cell: Arm, cpus: number, tried: Tried[] }} options cell: the arm with this rate
+ * Says whether the trials with all the CPU show no need, as when they missed the rate: no limits can then hold it.
+ * @param {{ arm: Arm, cpus: number, tried: Tried[] }} options arm: with the rate
+ * @returns {boolean} false also: there are no such trials
  */
-function isOutOfReach({ cell, cpus, tried }) {
-  const outcomesWithAllCpu = listOutcomesWithAllCpu({ template: cell, cpus, tried })
-  return outcomesWithAllCpu.length > 0 && findNeed(outcomesWithAllCpu) === null
+function isOutOfReach({ arm, cpus, tried }) {
+  const outcomesWithAllCpu = listOutcomesWithAllCpu({ template: arm, cpus, tried })
+  return outcomesWithAllCpu.length > 0 && computeSidecarNeed(outcomesWithAllCpu) === null
 }
 
 /**
  * Creates a result for each distinct load of the template's payload, by rising rate.
- * @param {{ template: Arm, spec: ServicesSpec, cpus: number, tried: Tried[], isOver: boolean }} options
+ * @param {{ template: Arm, spec: ServicesSpec, cpus: number, tried: Tried[], isOver: boolean }} options isOver: the search has ended
  * @returns {SizeResult[]} []: no service has the payload
  */
 export function createServicesResults({ template, spec, cpus, tried, isOver }) {
-  const cells = listCells(spec, template)
-  const ends = computeEndNeeds({ template, cells, cpus, tried })
-  const line = ends.length === 2 ? fitNeed(ends) : null
-  return cells.map(({ ratePerSecond, p99Ms, names: services }) =>
+  const loads = listDistinctLoads(spec, template)
+  const ends = computeEndNeeds({ template, loads, cpus, tried })
+  const line = ends.length === 2 ? fitCpuOverRate(ends) : null
+  return loads.map(({ ratePerSecond, p99Ms, names: services }) =>
     createSizeResult({
       template: withRate(template, ratePerSecond),
       cpus,
@@ -68,43 +71,44 @@ export function createServicesResults({ template, spec, cpus, tried, isOver }) {
  * Finds the p99 limit of a trial: the lowest of the services with its rate.
  * @param {ServicesSpec} spec
  * @param {Arm} arm
- * @returns {number | null} milliseconds; null: no service has this rate
+ * @returns {number | null} null: no service has this rate and payload
  */
-export function findP99Limit(spec, arm) {
-  return listCells(spec, arm).find(cell => cell.ratePerSecond === arm.load.ratePerSecond)?.p99Ms ?? null
+export function findP99LimitMs(spec, arm) {
+  return listDistinctLoads(spec, arm).find(load => load.ratePerSecond === arm.load.ratePerSecond)?.p99Ms ?? null
 }
 
 /**
  * Computes what the lowest and the highest rate took.
- * @param {{ template: Arm, cells: Cell[], cpus: number, tried: Tried[] }} options
- * @returns {End[]} without rates that were missed
+ * @param {{ template: Arm, loads: DistinctLoad[], cpus: number, tried: Tried[] }} options
+ * @returns {EndNeed[]} at most two; a rate whose trials show no need is left out
  */
-function computeEndNeeds({ template, cells, cpus, tried }) {
-  return listEndRates(cells).flatMap(ratePerSecond => {
-    const need = findNeed(listOutcomesWithAllCpu({ template: withRate(template, ratePerSecond), cpus, tried }))
+function computeEndNeeds({ template, loads, cpus, tried }) {
+  return listEndRates(loads).flatMap(ratePerSecond => {
+    const outcomes = listOutcomesWithAllCpu({ template: withRate(template, ratePerSecond), cpus, tried })
+    const need = computeSidecarNeed(outcomes)
     return need ? [{ ratePerSecond, need }] : []
   })
 }
 
 /**
  * Fits the CPU of the busiest sidecar as a line over the rate.
- * @param {End[]} ends exactly two
+ * @param {EndNeed[]} ends exactly two, of different rates
  * @returns {NonNullable<SizeResult['line']>}
  */
-export function fitNeed(ends) {
+export function fitCpuOverRate(ends) {
   const { base, slope } = fitLine(ends.map(({ ratePerSecond, need }) => [ratePerSecond, 1000 * need.cores]))
   return { baseMillicores: base, slopeMillicoresPerRequestPerSecond: slope }
 }
 
 /**
  * Estimates what a rate takes: CPU by the line, or in proportion to the only end; memory as the end with more.
- * @param {{ ends: End[], ratePerSecond: number }} options
+ * @param {{ ends: EndNeed[], ratePerSecond: number }} options
  * @returns {Need | null} null: there is no end
  */
 export function estimateNeed({ ends, ratePerSecond }) {
   if (ends.length === 0) return null
   const bytes = Math.max(...ends.map(({ need }) => need.bytes))
   if (ends.length === 1) return { cores: (ends[0].need.cores * ratePerSecond) / ends[0].ratePerSecond, bytes }
-  const { baseMillicores, slopeMillicoresPerRequestPerSecond } = fitNeed(ends)
+  const { baseMillicores, slopeMillicoresPerRequestPerSecond } = fitCpuOverRate(ends)
   return { cores: (baseMillicores + slopeMillicoresPerRequestPerSecond * ratePerSecond) / 1000, bytes }
 }

@@ -1,16 +1,17 @@
-import { isMet, judgeLimits } from './confirm.js'
-import { computeCapAt, findCapIndex } from './cpu-limit.js'
+import { computeSidecarNeed, listOutcomesWithAllCpu, tryWithAllCpu } from './all-cpu.js'
+import { hasMetP99, judgeLimits } from './confirm.js'
+import { computeCpuLimitAt, computeCpuLimitIndex } from './cpu-limit.js'
 import { tryLowerRates } from './lower-rates.js'
-import { roundUp } from './memory-floor.js'
+import { roundUpBytes } from './memory-floor.js'
 import { withCpu, withMemory } from './step.js'
 import { AT_LIMITS_MOST, TRIALS } from './trial-counts.js'
-import { findNeed, listOutcomesWithAllCpu, tryWithAllCpu } from './whole.js'
 
 /**
  * The trials that `size` makes of a load: some with all the CPU of the machine, which show what sidecars take, and then some
  * at the limits that this suggests, down to the smallest that are confirmed. size-result.js makes their result.
  * @import { Arm, SearchSpec } from '../../model/types.ts'
- * @import { Need, Tried, Trials } from './whole.js'
+ * @import { Need, Tried, Trials } from './all-cpu.js'
+ * @import { Judgement } from './confirm.js'
  */
 
 /**
@@ -28,9 +29,9 @@ const LOST_MOST = 4
  *   machine; tried: the caller adds each trial that it measured
  * @returns {Trials} it yields the arms to measure
  */
-export function* trySize({ template, spec: { p99Ms, isExtrapolated }, cpus, tried }) {
+export function* tryLoad({ template, spec: { p99Ms, isExtrapolated }, cpus, tried }) {
   yield* tryWithAllCpu({ template, cpus, tried })
-  const need = findNeed(listOutcomesWithAllCpu({ template, cpus, tried }))
+  const need = computeSidecarNeed(listOutcomesWithAllCpu({ template, cpus, tried }))
   if (need) yield* tryLimits({ template, cpus, p99Ms, tried, need, isSmallest: true })
   else if (isExtrapolated) yield* tryLowerRates({ template, cpus, tried })
 }
@@ -43,8 +44,8 @@ export function* trySize({ template, spec: { p99Ms, isExtrapolated }, cpus, trie
  *   bytes: the memory limit, rounded up
  */
 export function suggestLimits({ need, cpus }) {
-  const place = Math.min(findCapIndex(cpus), findCapIndex(need.cores) + ROOM.places)
-  return { place, cores: computeCoresAt(place, cpus), bytes: roundUp(need.bytes * ROOM.ofMemory) }
+  const place = Math.min(computeCpuLimitIndex(cpus), computeCpuLimitIndex(need.cores) + ROOM.places)
+  return { place, cores: computeCoresAt(place, cpus), bytes: roundUpBytes(need.bytes * ROOM.ofMemory) }
 }
 
 /**
@@ -53,57 +54,65 @@ export function suggestLimits({ need, cpus }) {
  * @param {number} cpus
  * @returns {number} cores
  */
-const computeCoresAt = (place, cpus) => Math.min(cpus, computeCapAt(place))
+const computeCoresAt = (place, cpus) => Math.min(cpus, computeCpuLimitAt(place))
 
 /**
- * Tries limits. After a trial that misses the p99, it adds CPU in growing steps, or memory if the kernel killed for
- * it. For the smallest limits, after a trial that meets the p99, it returns half way to those that missed it, and confirms
- * those one step above the smallest that met it: at the smallest themselves, chance and the hour decide. It ends with
- * confirmed limits, if all the CPU is too little, after AT_LIMITS_MOST trials, or on a machine that is too busy.
+ * Tries limits. After a trial that misses the p99, it adds CPU in growing steps, or memory if the kernel killed for it. For the
+ * smallest limits, after a trial that meets the p99, it returns half way to those that missed it, and confirms those one step above
+ * the smallest that met it: at the smallest themselves, chance and the hour decide. It ends with confirmed limits, if all the CPU is
+ * too little, after AT_LIMITS_MOST trials, or on a machine that is too busy.
  * @param {{ template: Arm, cpus: number, p99Ms: number, tried: Tried[], need: Need, isSmallest: boolean }} options
- *   need: what sidecars took with all the CPU; isSmallest: find the smallest limits; false: confirm the first that
- *   hold
+ *   need: what sidecars took with all the CPU; isSmallest: find the smallest limits; false: confirm the first that hold
  * @returns {Trials} it yields the arms to measure
  */
 export function* tryLimits({ template, cpus, p99Ms, tried, need, isSmallest }) {
-  const start = suggestLimits({ need, cpus })
-  const last = findCapIndex(cpus)
-  let { place, bytes } = start
+  const last = computeCpuLimitIndex(cpus)
+  let { place, bytes } = suggestLimits({ need, cpus })
   // Within 15 % of the mean every burst is throttled, and chance decides whether a trial meets the p99.
-  let failed = isSmallest ? findCapIndex(need.cores) : place - 1
+  let failed = isSmallest ? computeCpuLimitIndex(need.cores) : place - 1
   let stride = ROOM.places
+  let trials = 0
   let lost = 0
   const createArmAt = (/** @type {number} */ i) => withMemory(withCpu(template, computeCoresAt(i, cpus)), bytes)
   const listOutcomesAt = (/** @type {number} */ i) =>
-    tried.filter(({ arm }) => arm.id === createArmAt(i).id).map(t => t.outcome)
-  for (let trials = 0; trials < AT_LIMITS_MOST; ) {
-    const { proofs, missed, isConfirmed } = judgeLimits(listOutcomesAt(place), p99Ms)
+    tried.filter(({ arm }) => arm.id === createArmAt(i).id).map(({ outcome }) => outcome)
+  const judgeAt = (/** @type {number} */ i) => judgeLimits(listOutcomesAt(i), p99Ms)
+  while (trials < AT_LIMITS_MOST && lost < LOST_MOST) {
+    const judgement = judgeAt(place)
     const isLowest = place - 1 <= failed
-    const isStepAbove = place - 2 <= failed && isMet(judgeLimits(listOutcomesAt(place - 1), p99Ms))
+    const isStepAbove = place - 2 <= failed && hasMetP99(judgeAt(place - 1))
     const isAnswer = isStepAbove || (isLowest && (!isSmallest || place === last))
-    if (isConfirmed && isAnswer) return
-    if (missed > 0 || (proofs >= TRIALS.most && !isConfirmed)) {
-      if (listOutcomesAt(place).some(o => o.survived === false)) {
-        bytes = roundUp(bytes * ROOM.ofMemory)
+    if (judgement.isConfirmed && isAnswer) return
+    if (isRefuted(judgement)) {
+      if (listOutcomesAt(place).some(({ survived }) => survived === false)) {
+        bytes = roundUpBytes(bytes * ROOM.ofMemory)
         continue
       }
       if (place === last) return
       failed = place
-      const known = Array.from({ length: last - place }, (_, i) => place + 1 + i).find(
-        i => listOutcomesAt(i).length > 0,
-      )
-      place = known ?? Math.min(last, place + stride)
+      const triedPlace = listPlacesAbove(place, last).find(i => listOutcomesAt(i).length > 0)
+      place = triedPlace ?? Math.min(last, place + stride)
       stride *= 2
-      continue
-    }
-    if (proofs > 0 && !isAnswer) {
+    } else if (judgement.proofs > 0 && !isAnswer) {
       place = isLowest ? place + 1 : Math.floor((failed + place) / 2)
-      continue
+    } else {
+      yield createArmAt(place)
+      trials++
+      const { proofs, missed } = judgeAt(place)
+      lost = proofs > judgement.proofs || missed > judgement.missed ? 0 : lost + 1
     }
-    yield createArmAt(place)
-    trials++
-    const judged = judgeLimits(listOutcomesAt(place), p99Ms)
-    lost = judged.proofs > proofs || judged.missed > missed ? 0 : lost + 1
-    if (lost === LOST_MOST) return
   }
 }
+
+/**
+ * Says whether no more trials can confirm limits: one missed the p99, or TRIALS.most met it with p99s that are too far apart.
+ * @param {Judgement} judgement
+ */
+const isRefuted = ({ missed, proofs, isConfirmed }) => missed > 0 || (proofs >= TRIALS.most && !isConfirmed)
+
+/**
+ * Lists the places of the CPU grid above one, rising.
+ * @param {number} place
+ * @param {number} last the last place of the grid
+ */
+const listPlacesAbove = (place, last) => Array.from({ length: last - place }, (_, i) => place + 1 + i)

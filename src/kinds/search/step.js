@@ -1,5 +1,5 @@
 import { P99_REQUESTS } from '../../judge/record/measures.js'
-import { pickChoice } from '../../model/arms.js'
+import { pickPlaneChoice } from '../../model/arms.js'
 import { computeUsersLeast } from '../../model/requests.js'
 
 /** Parts of all searches: one step, an arm at another value, and the result. Pure. */
@@ -17,27 +17,27 @@ const SPOILED_MOST = 6
  * @template T
  * @typedef {Generator<Arm, T, Outcome>} Search
  */
-/** @typedef {{ template: Arm, spec: SearchSpec, cpus: number }} SearchOptions */
+/** @typedef {{ template: Arm, spec: SearchSpec, cpus: number }} SearchOptions cpus: of the machine */
 
 /**
  * Tries an arm until it has held or failed `wins` times, failed clearly, or been spoiled SPOILED_MOST times.
  * @param {Arm} arm
  * @param {number} value of the arm on the searched axis, for the result
- * @param {{ by?: 'held' | 'survived', wins?: number }} [options] by: `survived`: only the memory counts; `held` by
- *   default; wins: 2 by default
+ * @param {{ by?: 'held' | 'survived', wins?: number }} [options] by: the field of outcomes that decides; `survived`: only the memory
+ *   counts
  * @returns {Search<TriedStep>} held: null: it was spoiled too often
  */
 export function* tryStep(arm, value, { by = 'held', wins = WINS } = {}) {
   /** @type {Outcome[]} */
   const outcomes = []
-  const count = (/** @type {boolean | null} */ held) => outcomes.filter(o => o[by] === held).length
+  const countOutcomes = (/** @type {boolean | null} */ held) => outcomes.filter(o => o[by] === held).length
   for (;;) {
     const outcome = yield arm
     outcomes.push(outcome)
     const held = outcome[by]
-    const isFailed = held === false && (outcome.isClear || count(false) === wins)
-    if (!isFailed && held !== null && count(true) < wins) continue
-    if (held === null && count(null) < SPOILED_MOST) continue
+    const isFailed = held === false && (outcome.isClear || countOutcomes(false) === wins)
+    if (!isFailed && held !== null && countOutcomes(true) < wins) continue
+    if (held === null && countOutcomes(null) < SPOILED_MOST) continue
     const why = by === 'survived' && held ? 'survived' : outcome.why
     return { value, held: isFailed ? false : held, why, trials: outcomes.map(o => o.trial), outcomes }
   }
@@ -60,7 +60,7 @@ export function withoutOutcomes({ value, held, why, trials }) {
 export function createSearchResult({ template, looksFor, held = null, isFound = false, ...fields }) {
   const unit = /** @type {const} */ ({ knee: 'requests/s', cpu: 'cores', memory: 'bytes' })[looksFor]
   return {
-    ...pickChoice(template),
+    ...pickPlaneChoice(template),
     link: template.link,
     looksFor,
     unit,
@@ -74,7 +74,10 @@ export function createSearchResult({ template, looksFor, held = null, isFound = 
   }
 }
 
-/** Creates an arm at a rate, with enough users for slow answers, and a window that is long enough for a p99. @type {(arm: Arm, ratePerSecond: number) => Arm} */
+/**
+ * Creates an arm at a rate, with enough users for slow answers, and a window that is long enough for a p99.
+ * @type {(arm: Arm, ratePerSecond: number) => Arm}
+ */
 export const withRate = (arm, ratePerSecond) => ({
   ...arm,
   id: `${arm.id}@${ratePerSecond}rps`,
@@ -87,20 +90,24 @@ export const withRate = (arm, ratePerSecond) => ({
     windowSeconds: Math.max(arm.load.windowSeconds, P99_REQUESTS / ratePerSecond),
   },
 })
+
 /**
  * Says whether the CPU of an arm is a request without a limit: beside a neighbour, on a full node.
  * @param {Pick<Arm, 'conditions'>} arm
  */
-export const isByRequest = ({ conditions }) => conditions.neighbourCores !== undefined
+export const hasOnlyCpuRequest = ({ conditions }) => conditions.neighbourCores !== undefined
+
 /**
  * Reads the CPU of an arm: its limit, or its request beside a neighbour.
  * @param {Arm} arm
  * @returns {number | null} cores; null: it has none
  */
-export const readCpuCores = arm => (isByRequest(arm) ? (arm.conditions.cpuRequestCores ?? null) : arm.cpuLimitCores)
+export const readCpuCores = arm =>
+  hasOnlyCpuRequest(arm) ? (arm.conditions.cpuRequestCores ?? null) : arm.cpuLimitCores
+
 /** Creates an arm with a CPU limit, or beside a neighbour with a CPU request. @type {(arm: Arm, cores: number) => Arm} */
 export const withCpu = (arm, cores) =>
-  isByRequest(arm)
+  hasOnlyCpuRequest(arm)
     ? {
         ...arm,
         id: `${arm.id}@${cores}requested`,
@@ -108,6 +115,7 @@ export const withCpu = (arm, cores) =>
         conditions: { ...arm.conditions, cpuRequestCores: cores },
       }
     : { ...arm, id: `${arm.id}@${cores}cores`, cpuLimitCores: cores }
+
 /** Creates an arm with a memory limit; null: without one. @type {(arm: Arm, memoryLimitBytes: number | null) => Arm} */
 export const withMemory = (arm, memoryLimitBytes) => ({
   ...arm,

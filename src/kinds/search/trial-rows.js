@@ -2,14 +2,14 @@ import { groupBy } from '../../lib/group-by.js'
 import { alignRight, renderTextTable, wrapText } from '../../lib/text-table.js'
 import { MIB } from '../../lib/units.js'
 import { renderArmName } from '../../model/arms.js'
-import { toLimits, toMillicores } from '../../model/container-limits.js'
+import { roundCoresUp, roundLimitsUp } from '../../model/container-limits.js'
 import { RULE } from './confirm.js'
 
 /**
  * Every trial of `size`, and what its limits mean. Pure.
  * @import { SizeResult } from '../../model/types.ts'
  * @typedef {NonNullable<SizeResult['answer']>} SizeAnswer
- * @typedef {SizeResult & { answer: SizeAnswer }} Answered
+ * @typedef {SizeResult & { answer: SizeAnswer }} AnsweredSize
  */
 
 const MEMORY =
@@ -21,61 +21,72 @@ const REQUEST = {
 }
 
 /**
- * Says whether a result has an answer: those of older searches have none.
+ * Says whether a result has an answer. Those of older searches have none.
  * @param {SizeResult} size
- * @returns {size is Answered}
+ * @returns {size is AnsweredSize}
  */
-export const isAnswered = size => size.answer !== undefined
+export const hasAnswer = size => size.answer !== undefined
 
 /**
- * Renders the limits of an answer, or the CPU request beside a neighbour.
- * @param {Answered} size
+ * Renders the CPU request, the CPU limit and the memory limit of an answer. A request is left out if none is known; beside a
+ * neighbour, there is no CPU limit.
+ * @param {AnsweredSize} size
  * @returns {string} one line; `no limits`: it has none
  */
-export function renderLimits({ answer: { limits, requestCores }, neighbourCores }) {
+export function renderLimitsLine({ answer: { limits, requestCores }, neighbourCores }) {
   if (limits === null) return 'no limits'
-  const { millicores, mebibytes } = toLimits(limits)
+  const { millicores, mebibytes } = roundLimitsUp(limits)
   if (neighbourCores !== undefined) return `CPU request ${millicores}m, no CPU limit, memory limit ${mebibytes}Mi`
-  const request = requestCores === null ? '' : `CPU request ${toMillicores(requestCores)}m, `
+  const request = requestCores === null ? '' : `CPU request ${roundCoresUp(requestCores)}m, `
   return `${request}CPU limit ${millicores}m, memory limit ${mebibytes}Mi`
 }
 
 /**
  * Renders a table of every trial of each plane, with what its sidecars used, and the rules.
- * @param {Answered[]} sizes
+ * @param {AnsweredSize[]} sizes
  * @returns {string[]} lines; []: there are no sizes
  */
 export function renderTrialTables(sizes) {
   if (sizes.length === 0) return []
-  const rows = [...groupBy(sizes, renderArmName)].flatMap(([name, sizesOfPlane]) => [
+  const tables = [...groupBy(sizes, renderArmName)].flatMap(([name, sizesOfPlane]) => [
     `${name}: each trial, and the limits that it had`,
-    ...renderTextTable({
-      caption: '',
-      columns: [
-        ['trial', 'left'],
-        ...alignRight('requests/s', 'CPU', 'memory', 'p99'),
-        ['state', 'left'],
-        ['why', 'left'],
-      ],
-      rows: sizesOfPlane.flatMap(({ trials = [] }) => trials.map(renderTrial)),
-    }).map(line => `  ${line}`),
-    ...sizesOfPlane.flatMap(({ answer: { need } }) => (need ? renderNeed(need) : [])),
+    ...renderTrialTable(sizesOfPlane).map(line => `  ${line}`),
+    ...sizesOfPlane.flatMap(({ answer: { need } }) => (need ? [renderNeed(need)] : [])),
     '',
   ])
-  const isTried = sizes.some(({ neighbourCores }) => neighbourCores !== undefined)
-  return [...rows, ...[`${RULE}. ${isTried ? REQUEST.tried : REQUEST.ofUse}`, MEMORY].flatMap(line => wrapText(line))]
+  const isRequestTried = sizes.some(({ neighbourCores }) => neighbourCores !== undefined)
+  const rules = [`${RULE}. ${isRequestTried ? REQUEST.tried : REQUEST.ofUse}`, MEMORY]
+  return [...tables, ...rules.flatMap(line => wrapText(line))]
 }
 
 /**
- * Renders the cells of a trial.
+ * Renders a table of the trials of one plane.
+ * @param {AnsweredSize[]} sizes
+ * @returns {string[]} lines
+ */
+function renderTrialTable(sizes) {
+  return renderTextTable({
+    caption: '',
+    columns: [
+      ['trial', 'left'],
+      ...alignRight('requests/s', 'CPU', 'memory', 'p99'),
+      ['state', 'left'],
+      ['why', 'left'],
+    ],
+    rows: sizes.flatMap(({ trials = [] }) => trials.map(renderTrialCells)),
+  })
+}
+
+/**
+ * Renders the cells of a trial: `-` for a CPU limit or a p99 that it does not have.
  * @param {NonNullable<SizeResult['trials']>[0]} trial
  * @returns {string[]}
  */
-function renderTrial({ trial, ratePerSecond, cpuCores, memoryBytes, state, p99Ms, why }) {
+function renderTrialCells({ trial, ratePerSecond, cpuCores, memoryBytes, state, p99Ms, why }) {
   return [
     trial,
     String(ratePerSecond),
-    cpuCores === null ? '-' : `${toMillicores(cpuCores)}m`,
+    cpuCores === null ? '-' : `${roundCoresUp(cpuCores)}m`,
     memoryBytes === null ? 'no limit' : `${(memoryBytes / MIB).toFixed(2)} MiB`,
     p99Ms === null ? '-' : `${p99Ms.toFixed(1)} ms`,
     state,
@@ -84,17 +95,22 @@ function renderTrial({ trial, ratePerSecond, cpuCores, memoryBytes, state, p99Ms
 }
 
 /**
- * Renders what sidecars used, in each measure of memory that was read.
+ * Renders what sidecars used, in each measure of memory: `-` for one that was not read.
  * @param {NonNullable<SizeAnswer['need']>} need
- * @returns {string[]} one line
+ * @returns {string} one line; without `memory`, it ends after the bytes of the largest sidecar
  */
 function renderNeed({ cores, bytes, memory }) {
   const renderMebibytesOrDash = (/** @type {number | null} */ value) =>
     value === null ? '-' : (value / MIB).toFixed(1)
   const used = `  the busiest sidecar used ${(1000 * cores).toFixed(0)}m, and the largest ${renderMebibytesOrDash(bytes)} MiB`
-  if (!memory) return [used]
+  if (!memory) return used
   const { peakBytes, workingSetBytes, rssBytes, anonBytes, pssBytes } = memory
-  return [
-    `${used}: most charged ${renderMebibytesOrDash(peakBytes)}, working set ${renderMebibytesOrDash(workingSetBytes)}, RSS ${renderMebibytesOrDash(rssBytes)}, anonymous ${renderMebibytesOrDash(anonBytes)}, PSS ${renderMebibytesOrDash(pssBytes)}`,
+  const measures = [
+    `most charged ${renderMebibytesOrDash(peakBytes)}`,
+    `working set ${renderMebibytesOrDash(workingSetBytes)}`,
+    `RSS ${renderMebibytesOrDash(rssBytes)}`,
+    `anonymous ${renderMebibytesOrDash(anonBytes)}`,
+    `PSS ${renderMebibytesOrDash(pssBytes)}`,
   ]
+  return `${used}: ${measures.join(', ')}`
 }

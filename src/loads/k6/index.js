@@ -1,5 +1,5 @@
 import { BenchError } from '../../lib/errors.js'
-import { atLeast } from '../../lib/version.js'
+import { createVersionBound } from '../../lib/version.js'
 import { createProcess } from '../../model/processes.js'
 import { readServiceTime, renderHeaders } from '../../model/requests.js'
 import { isPostQuantum } from '../../model/sidecar-contract.js'
@@ -8,11 +8,11 @@ import { parseResult } from './summary.js'
 
 /** @import { Load, LoadGenerator, LoadOptions, RequestKind, ToolSpec } from '../../model/types.ts' */
 
-// The path of k6's REST API. Metrics are read one by one: the list of all would sort every response time for its quantiles.
+// The metrics of k6's REST API. They are read one by one: to list all, k6 would sort every response time for its quantiles.
 const METRICS = '/v1/metrics/'
 // The series around a burst has a point for each piece of this length.
 const PIECE_MS = 500
-// Linux starts no program with an argument of 128 KiB or more (MAX_ARG_STRLEN).
+// Linux starts no program with an argument or environment variable of 128 KiB or more (MAX_ARG_STRLEN).
 const ARGUMENT_MOST_BYTES = 128 * 1024 - 1
 
 /** @type {ToolSpec} */
@@ -31,7 +31,7 @@ export const k6Tool = {
   versionArgv: ['version'],
   // k6 calls itself by the name of its file.
   parseVersion: text => /^(?:\S*k6\S*|\S+(?= v\S+ \(commit\/\S+ go)) v(\d+\.\d+\.\d+)/m.exec(text)?.[1] ?? null,
-  ...atLeast('1.0'),
+  ...createVersionBound('1.0'),
 }
 
 /** @type {LoadGenerator} */
@@ -61,18 +61,18 @@ export const k6 = {
         '--no-color',
         // By default k6 reports every test to its makers.
         '--no-usage-report',
-        // The REST server of k6 is off, or at an address that nothing else has.
+        // The REST server of k6 is off, or at an address of its own.
         `--address=${admin ? `${admin.address}:${admin.port}` : ''}`,
         ...Object.entries(createVariables(options)).map(([name, value]) => `--env=${name}=${value}`),
         `${scripts}/${chooseScript(load)}.js`,
       ],
-      // Collecting garbage less often saves k6 a sixth of its CPU; it pays with some tens of MiB.
       env: {
-        // Its own default follows the version of Go that its sources name, and has no post-quantum group in k6 1.1.
+        // The default of k6 follows the version of Go that its sources name, and has no post-quantum group in k6 1.1.
         ...(certificate && { GODEBUG: `tlsmlkem=${tls && isPostQuantum(tls) ? 1 : 0}` }),
         GOMAXPROCS: `${cpus}`,
+        // Collecting garbage less often saves k6 a sixth of its CPU; it pays with some tens of MiB.
         GOGC: '300',
-        // Records keep the arguments, and a header of the user may be a secret: pass it in the environment.
+        // Records keep the arguments, and a header of the user may be a secret: it is passed in the environment.
         ...(pipelineRequests.some(Boolean) && { OWN_REQUESTS: renderPipelineRequests(pipelineRequests) }),
       },
       folder,
@@ -90,9 +90,12 @@ export const k6 = {
     return start ? { startMs: Number(start), endMs: Number(end) } : null
   },
 
-  async readProgress(ask) {
-    const [requests, failures] = await Promise.all(['http_reqs', 'http_req_failed'].map(name => ask(METRICS + name)))
+  async readProgress(readAdmin) {
     const parseSample = (/** @type {string | null} */ text) => JSON.parse(text ?? '{}').data?.attributes?.sample
+    const [requests, failures] = await Promise.all([
+      readAdmin(`${METRICS}http_reqs`),
+      readAdmin(`${METRICS}http_req_failed`),
+    ])
     const { count } = parseSample(requests) ?? {}
     // Until the first request k6 has no such metric.
     if (count === undefined) return null
@@ -105,7 +108,7 @@ export const k6 = {
 /**
  * Creates the variables that the scripts of bench/k6 read.
  * @param {LoadOptions} options
- * @returns {Record<string, string | number | undefined>} by name
+ * @returns {Record<string, string | number | undefined>} by name, without those of features that the load lacks, such as a burst
  */
 function createVariables({ urls, certificate, host, load, tailMs, arms, seed }) {
   const { burst } = load
@@ -131,7 +134,7 @@ function createVariables({ urls, certificate, host, load, tailMs, arms, seed }) 
 }
 
 /**
- * Renders the requests of pipelines as JSON.
+ * Renders the requests of pipelines as JSON, for the variable OWN_REQUESTS.
  * @param {(import('../../model/types.ts').OwnRequest | null)[]} requests of each arm; null: the arm has none
  * @returns {string}
  * @throws {BenchError} if they are over ARGUMENT_MOST_BYTES together
@@ -149,7 +152,7 @@ function renderPipelineRequests(requests) {
 /**
  * Computes the size of the largest body that a load sends or receives.
  * @param {Load} load
- * @returns {number} bytes
+ * @returns {number} bytes; 0: no request or answer has a body
  */
 function computeLargestBody({ payloadBytes = 0, requests = [] }) {
   return Math.max(payloadBytes, ...requests.flatMap(kind => [kind.requestBytes, kind.responseBytes]))
@@ -158,7 +161,7 @@ function computeLargestBody({ payloadBytes = 0, requests = [] }) {
 /**
  * Renders the kinds of requests of each arm as JSON, which bench/k6/requests.js reads.
  * @param {Load[]} loads of each arm
- * @returns {string}
+ * @returns {string} a list for each arm; []: its requests are echoed
  */
 function renderRequests(loads) {
   const render = (/** @type {RequestKind} */ { requestHeaderBytes, serviceTime, chunks, ...kind }) => ({
@@ -180,9 +183,9 @@ function chooseScript({ kind, isInterleaved }) {
 }
 
 /**
- * Creates the variables of the addresses and the load of each arm, and of the order of slices if the load has a slice length.
- * @param {Pick<LoadOptions, 'load' | 'tailMs' | 'urls' | 'arms' | 'seed'>} options
- * @returns {Record<string, string | number>} by name
+ * Creates the variables of interleaved arms: their addresses and loads, and the order of slices.
+ * @param {Pick<LoadOptions, 'load' | 'tailMs' | 'urls' | 'arms' | 'seed'>} options arms: absent: one, with `urls` and `load`
+ * @returns {Record<string, string | number>} by name; without slices if all arms have the load at the same time (no `sliceMs`)
  */
 function createInterleavedVariables({ load, tailMs, urls, arms = [{ urls, load }], seed = 0 }) {
   const { sliceMs } = load

@@ -1,4 +1,4 @@
-import { atLeast } from '../../lib/version.js'
+import { createVersionBound } from '../../lib/version.js'
 import { createProcess } from '../../model/processes.js'
 import { hasChunks, renderHeaders } from '../../model/requests.js'
 import { countSlices, orderSlices } from '../slices.js'
@@ -6,7 +6,7 @@ import { parseResult } from './result.js'
 
 /** @import { Load, LoadGenerator, ToolSpec } from '../../model/types.ts' */
 
-// Requests in flight get as much time to end as with k6, so that slow ones of the window are counted, too.
+// Requests in flight get as much time to end as under k6, so that slow ones of the window are counted, too.
 const GRACE_MS = 20_000
 // The first bytes of a payload identify its user, so it has a least length; each user keeps its payload in memory.
 const PAYLOAD_BYTES = { least: 32, most: 2 ** 20 }
@@ -19,7 +19,7 @@ export const wrkTool = {
   package: 'wrk',
   versionArgv: ['--version'],
   parseVersion: text => /^wrk (?:debian\/)?(\d+\.\d+\.\d+)/m.exec(text)?.[1] ?? null,
-  ...atLeast('4.0'),
+  ...createVersionBound('4.0'),
 }
 
 /** @type {LoadGenerator} */
@@ -48,9 +48,9 @@ export const wrk = {
 
   countCpus: ({ cpus, users }) => countThreads(cpus, users),
 
-  createGenerator({ tool, scripts, urls, arms: beside, seed, host, load, tailMs, cpus, folder }) {
-    // Interleaved, each arm has a thread with all users, and one thread sends at a time.
-    const arms = load.kind === 'interleaved' ? (beside ?? [{ urls, load }]) : null
+  createGenerator({ tool, scripts, urls, arms: interleavedArms, seed, host, load, tailMs, cpus, folder }) {
+    // An interleaved arm has a thread with all users, and one thread sends at a time.
+    const arms = load.kind === 'interleaved' ? (interleavedArms ?? [{ urls, load }]) : null
     const threads = arms?.length ?? countThreads(cpus, load.users)
     const warmupMs = Math.round(load.warmupSeconds * 1000)
     const windowMs = Math.round(load.windowSeconds * 1000)
@@ -119,7 +119,7 @@ function createInterleavedVariables({ arms, load, tailMs, seed = 0 }) {
 /**
  * Reads the size of the answers of a load with one kind of request.
  * @param {Load} load
- * @returns {number} bytes of the body
+ * @returns {number} bytes of the body; 0 also: the load has neither a payload nor requests
  */
 function readAnswerBytes({ payloadBytes = 0, requests }) {
   return requests ? requests[0].responseBytes : payloadBytes

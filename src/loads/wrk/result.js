@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { BenchError } from '../../lib/errors.js'
-import { assertResultShape, readResultLine } from '../result-line.js'
+import { assertResultShape, parseResultLine } from '../result-line.js'
 
 /** @import { Distribution, LoadResult } from '../../model/types.ts' */
 
@@ -38,13 +38,13 @@ const report = z.object({
  * Parses the result that bench/wrk/closed-loop.lua prints when wrk ends, a line for each thread.
  * @param {string} log of wrk
  * @param {number} [place] of the arm among interleaved ones
- * @returns {LoadResult | null} null: it printed no result
+ * @returns {LoadResult | null} null: it printed no result, or none for an arm at this place
  * @throws {BenchError} if a line is damaged or missing
  */
 export function parseResult(log, place = 0) {
   const reports = log.split('\n').flatMap((line, i) => {
     if (!line.startsWith('{"right":')) return []
-    return [readResultLine(i + 1, () => assertResultShape(report, JSON.parse(line)))]
+    return [parseResultLine(i + 1, () => assertResultShape(report, JSON.parse(line)))]
   })
   if (reports.length === 0) return null
   const [, started] = /^ {2}(\d+) threads and /m.exec(log) ?? []
@@ -53,6 +53,7 @@ export function parseResult(log, place = 0) {
       `the result of the load is damaged: ${reports.length} of ${started ?? 'an unknown number of'} threads are in it`,
     )
   const threads = reports.filter(({ arm = 0 }) => arm === place)
+  if (threads.length === 0) return null
   const [{ ownMs, perTenth, perSecond }] = threads
   const sum = (/** @type {(thread: ThreadReport) => number} */ measure) =>
     threads.reduce((total, thread) => total + measure(thread), 0)
@@ -86,21 +87,21 @@ function sumServiceTimes(threads) {
   const reported = threads.flatMap(({ waited }) => waited ?? [])
   const count = reported.reduce((sum, waited) => sum + waited.count, 0)
   if (count === 0) return {}
-  const late = reported.flatMap(waited => waited.late).toSorted((a, b) => a[0] - b[0])
-  // The value at the nearest rank.
-  const findQuantileMs = (/** @type {number} */ q) => {
-    let rank = Math.ceil(q * count)
-    for (const [ms, many] of late) {
-      rank -= many
-      if (rank <= 0) return ms
+  const delays = reported.flatMap(waited => waited.late).toSorted((a, b) => a[0] - b[0])
+  const findDelayMs = (/** @type {number} */ quantile) => {
+    // A quantile is the value at the nearest rank.
+    let ranksLeft = Math.ceil(quantile * count)
+    for (const [ms, requests] of delays) {
+      ranksLeft -= requests
+      if (ranksLeft <= 0) return ms
     }
-    return late[late.length - 1][0]
+    return delays[delays.length - 1][0]
   }
   const meanMs = reported.reduce((sum, { sumMs }) => sum + sumMs, 0) / count
-  return { waited: { count, meanMs, lateP50Ms: findQuantileMs(0.5), lateP99Ms: findQuantileMs(0.99) } }
+  return { waited: { count, meanMs, lateP50Ms: findDelayMs(0.5), lateP99Ms: findDelayMs(0.99) } }
 }
 
-// The quantiles that the scripts of k6 report: by 0.01, from 0.99 by 0.001, from 0.999 by 0.0001.
+// The scripts of k6 report the same quantiles: by 0.01, from 0.99 by 0.001, from 0.999 by 0.0001.
 const QUANTILES = [
   ...Array.from({ length: 99 }, (_, i) => i / 100),
   ...Array.from({ length: 9 }, (_, i) => (990 + i) / 1000),
@@ -108,20 +109,20 @@ const QUANTILES = [
 ]
 
 /**
- * Computes the distribution of response times.
- * @param {Pick<ThreadReport, 'classes' | 'sumMicros'>} times
+ * Computes the distribution of response times, at QUANTILES.
+ * @param {Pick<ThreadReport, 'classes' | 'sumMicros'>} times of all threads
  * @returns {Distribution | null} null: there was no request
  */
 function computeDistribution({ classes, sumMicros }) {
-  const count = classes.reduce((all, [, n]) => all + n, 0)
+  const count = classes.reduce((sum, [, requests]) => sum + requests, 0)
   if (count === 0) return null
   const sorted = classes.toSorted((a, b) => a[0] - b[0])
   let index = 0
-  let below = sorted[0][1]
-  const grid = QUANTILES.map(q => {
+  let requestsUpTo = sorted[0][1]
+  const grid = QUANTILES.map(quantile => {
     // A quantile is the value at the nearest rank.
-    while (below < Math.ceil(q * count)) below += sorted[++index][1]
-    return /** @type {[number, number]} */ ([q, sorted[index][0] / 1000])
+    while (requestsUpTo < Math.ceil(quantile * count)) requestsUpTo += sorted[++index][1]
+    return /** @type {[number, number]} */ ([quantile, sorted[index][0] / 1000])
   })
   return { count, meanMs: sumMicros / count / 1000, grid }
 }

@@ -1,9 +1,9 @@
 import { UsageError } from '../../lib/errors.js'
-import { readBytes } from '../../lib/units.js'
+import { parseBytes } from '../../lib/units.js'
 
 export { renderNounCount as renderCount } from '../../lib/units.js'
 
-/** The contract of an axis, and parts that axes share, such as readers of values of the command line. Pure. */
+/** The contract of an axis, and parts that axes share, such as parsers of values of the command line. Pure. */
 /** @import { TrialKind } from '../types.ts' */
 
 /**
@@ -11,7 +11,7 @@ export { renderNounCount as renderCount } from '../../lib/units.js'
  * @typedef {object} AxisOption
  * @property {string} flags as commander reads them: with a placeholder for a list, without one for the value true
  * @property {string} help
- * @property {(text: string) => any} [read] reads one value of the list, and throws UsageError; absent: the text is the value
+ * @property {(text: string) => any} [parse] parses one value of the list, and throws UsageError; absent: the text is the value
  * @property {string} [all] the word that stands for the whole list
  */
 
@@ -29,7 +29,7 @@ export { renderNounCount as renderCount } from '../../lib/units.js'
  * @property {import('zod').ZodType} [recorded] schema of the condition of the same name in records, optional where an arm may be
  *   without it; absent: the axis is no condition
  * @property {any[]} values by default; the first is what an arm has without the axis
- * @property {(arm: ArmOnAxes) => any} of reads the value of an arm; null: it has none
+ * @property {(arm: ArmOnAxes) => any} readValue reads the value of an arm; null: it has none
  * @property {(value: any) => string} render renders a value, null too, as words that stand alone
  * @property {string} label of a column or row
  * @property {true} [isOfSidecars] arms without sidecars cannot differ in it
@@ -38,13 +38,16 @@ export { renderNounCount as renderCount } from '../../lib/units.js'
  * @property {true} [needsRealSidecars] no sidecar is simulated if it has a value
  */
 
-/** @type {TrialKind[]} */
+/** The kinds of trials that have a load. @type {TrialKind[]} */
 export const UNDER_LOAD = ['cost', 'capacity', 'search']
-/** @type {TrialKind[]} */
+/** The kinds of trials in which a control plane configures many sidecars. @type {TrialKind[]} */
 export const OF_CONTROL_PLANE = ['rollout', 'growth']
 
-/** Creates an option that takes a list, such as `--rate <list>`. @type {(name: string, help: string, read?: AxisOption['read']) => AxisOption} */
-export const createListOption = (name, help, read) => ({ flags: `${name} <list>`, help, read })
+/**
+ * Creates an option that takes a list, such as `--rate <list>`.
+ * @type {(name: string, help: string, parse?: AxisOption['parse']) => AxisOption}
+ */
+export const createListOption = (name, help, parse) => ({ flags: `${name} <list>`, help, parse })
 
 /**
  * Renders bytes to a hundredth of a MiB: `64 MiB`.
@@ -56,7 +59,8 @@ export function renderMemorySize(bytes) {
 }
 
 /**
- * Creates axes of sidecars, by name. Each reads the condition of its name from an arm (null: the arm has none). Its default is null.
+ * Completes axes of sidecars: by default, each reads the condition of its name from an arm (null: the arm has none), and the arm
+ * has null without the axis.
  * @template {Record<string, Pick<Axis, 'schema' | 'render' | 'label'> & Partial<Axis> & { recorded: import('zod').ZodType }>} Axes
  * @param {TrialKind[]} kinds of axes without kinds of their own
  * @param {Axes} axes
@@ -64,9 +68,9 @@ export function renderMemorySize(bytes) {
  */
 export function createConditionAxes(kinds, axes) {
   const complete = Object.entries(axes).map(([name, axis]) => {
-    /** @type {Axis['of']} */
+    /** @type {Axis['readValue']} */
     const readCondition = ({ conditions }) => conditions[name] ?? null
-    return [name, { kinds, isOfSidecars: true, values: [null], of: readCondition, ...axis }]
+    return [name, { kinds, isOfSidecars: true, values: [null], readValue: readCondition, ...axis }]
   })
   return /** @type {{ [Name in keyof Axes & string]: Omit<Axis, 'recorded'> & Pick<Axes[Name], 'recorded'> }} */ (
     Object.fromEntries(complete)
@@ -74,32 +78,32 @@ export function createConditionAxes(kinds, axes) {
 }
 
 /**
- * Reads a whole number above 0, in decimal digits only.
+ * Parses a whole number above 0, in decimal digits only.
  * @param {string} text
  * @returns {number}
  * @throws {UsageError} for any other text
  */
-export function readCount(text) {
+export function parsePositiveInteger(text) {
   if (!/^[1-9]\d*$/.test(text) || !Number.isFinite(Number(text)))
     throw new UsageError('a whole number above 0 is needed')
   return Number(text)
 }
 
 /**
- * Reads a whole number, 0 included.
+ * Parses a whole number, 0 included.
  * @param {string} text
  * @throws {UsageError} for any other text
  */
-export const readCountOrZero = text => (text === '0' ? 0 : readCount(text))
+export const parseNonNegativeInteger = text => (text === '0' ? 0 : parsePositiveInteger(text))
 
 /**
- * Reads a size above 0.
+ * Parses a size above 0.
  * @param {string} text such as 64MiB
- * @returns {number} bytes
- * @throws {UsageError} for another form, 0, or a fraction of a byte
+ * @returns {number} bytes, rounded
+ * @throws {UsageError} for another form, less than a byte, or bytes with decimals, such as 1.5B
  */
-export function readSize(text) {
-  const bytes = readBytes(text)
+export function parseSize(text) {
+  const bytes = parseBytes(text)
   if (bytes !== null && /\.\d+\s*B?$/.test(text)) throw new UsageError('a whole number of bytes is needed')
   if (bytes !== null) return bytes
   throw new UsageError(
@@ -108,22 +112,22 @@ export function readSize(text) {
 }
 
 /**
- * Reads a size that may be 0.
- * @param {string} text
+ * Parses a size that may be 0.
+ * @param {string} text such as 64MiB, 0 or 0B
  * @returns {number} bytes
- * @throws {UsageError} as readSize()
+ * @throws {UsageError} for another form, less than a byte, or bytes with decimals
  */
-export function readSizeOrNone(text) {
-  return /^0B?$/.test(text) ? 0 : readSize(text)
+export function parseSizeOrZero(text) {
+  return /^0B?$/.test(text) ? 0 : parseSize(text)
 }
 
 /**
- * Reads a positive number of cores, such as 0.25 or .5.
- * @param {string} text
+ * Parses a positive number of cores.
+ * @param {string} text such as 0.25 or .5
  * @returns {number} cores
  * @throws {UsageError} for any other text
  */
-export function readCores(text) {
+export function parseCores(text) {
   const cores = Number(text)
   if (!/^(\d+\.?\d*|\.\d+)$/.test(text) || !(cores > 0) || !Number.isFinite(cores))
     throw new UsageError('caps are positive numbers of cores such as 0.25,1, or the word none')
@@ -131,11 +135,11 @@ export function readCores(text) {
 }
 
 /**
- * Creates a reader that reads `none` as null, and any other text as `read` does.
+ * Creates a parser that gives null for `none`, and parses any other text as `parse` does.
  * @template T
- * @param {(text: string) => T} read
+ * @param {(text: string) => T} parse
  * @returns {(text: string) => T | null}
  */
-export function createNoneParser(read) {
-  return text => (text === 'none' ? null : read(text))
+export function createNoneParser(parse) {
+  return text => (text === 'none' ? null : parse(text))
 }

@@ -6,9 +6,9 @@ import {
   createListOption,
   createNoneParser,
   OF_CONTROL_PLANE,
-  readCores,
-  readCount,
-  readSize,
+  parseCores,
+  parsePositiveInteger,
+  parseSize,
   renderCount,
   renderMemorySize,
 } from './axis.js'
@@ -20,7 +20,7 @@ export const CONTROL_PLANE_AXES = createConditionAxes(['rollout'], {
     option: createListOption(
       '--sidecars',
       'how many sidecars the control plane configures; on Kubernetes, a pod each',
-      readCount,
+      parsePositiveInteger,
     ),
     recorded: z.int().positive().optional().describe('that one control plane configures; absent: there is none'),
     schema: createCountSchema(5000, 'the kit has not been tried with more of one control plane'),
@@ -32,7 +32,7 @@ export const CONTROL_PLANE_AXES = createConditionAxes(['rollout'], {
     option: createListOption(
       '--control-cpu',
       'CPU limit of the control plane, such as 0.5,none',
-      createNoneParser(readCores),
+      createNoneParser(parseCores),
     ),
     recorded: z.number().positive().optional().describe('of the control plane; absent: it has no cap'),
     schema: cpuLimitCores.nullable(),
@@ -45,7 +45,7 @@ export const CONTROL_PLANE_AXES = createConditionAxes(['rollout'], {
     option: createListOption(
       '--control-memory',
       'memory limit of the control plane, such as 256MiB',
-      createNoneParser(readSize),
+      createNoneParser(parseSize),
     ),
     recorded: z.int().positive().optional().describe('limit of the control plane; absent: it has none'),
     schema: memoryBytes.nullable(),
@@ -54,7 +54,7 @@ export const CONTROL_PLANE_AXES = createConditionAxes(['rollout'], {
     isUnsaidWhenNull: true,
   },
   shards: {
-    option: createListOption('--shards', 'how many control planes share the sidecars', readCount),
+    option: createListOption('--shards', 'how many control planes share the sidecars', parsePositiveInteger),
     needsRealSidecars: true,
     recorded: z
       .int()
@@ -110,7 +110,7 @@ export const CONTROL_PLANE_AXES = createConditionAxes(['rollout'], {
     label: 'services removed',
   },
   commitsPerSecond: {
-    option: createListOption('--commit-rate', 'the most commits of a change a second', readCount),
+    option: createListOption('--commit-rate', 'the most commits of a change a second', parsePositiveInteger),
     needsRealSidecars: true,
     recorded: z.number().positive().optional().describe('the most commits of a change; absent: no limit'),
     schema: z
@@ -121,7 +121,7 @@ export const CONTROL_PLANE_AXES = createConditionAxes(['rollout'], {
     label: 'commits/s',
   },
   commitsAtOnce: {
-    option: createListOption('--concurrency', 'commits of a change at once; default: 4', readCount),
+    option: createListOption('--concurrency', 'commits of a change at once; default: 4', parsePositiveInteger),
     needsRealSidecars: true,
     recorded: z.int().positive().optional().describe('commits of a change; absent: 4'),
     schema: createCountSchema(256, 'each is a connection to the control plane'),

@@ -5,11 +5,11 @@ import { findOnlyKind, METHODS } from '../requests.js'
 import { bodyBytes, chunks, headerBytes, serviceTime, trafficSchema } from '../traffic.js'
 import {
   createListOption,
-  readCores,
-  readCount,
-  readCountOrZero,
-  readSize,
-  readSizeOrNone,
+  parseCores,
+  parseNonNegativeInteger,
+  parsePositiveInteger,
+  parseSize,
+  parseSizeOrZero,
   renderCount,
   UNDER_LOAD,
 } from './axis.js'
@@ -19,16 +19,20 @@ import {
  * @import { Axis } from './axis.js'
  */
 
-/** Placements of interleaved arms on CPUs: the kernel's choice, or the generator on CPUs of its own. */
+/** Placements of interleaved arms on CPUs: as the kernel chooses, or with the generator on CPUs of its own. */
 const PLACEMENTS = /** @type {const} */ (['unpinned', 'apart'])
 
-/** Ways to end a sidecar under load: SIGTERM, which a container runtime sends; the plane's graceful end; or that end after its client was configured to leave it. */
+/**
+ * Ways to end a sidecar under load: SIGTERM, which a container runtime sends; the plane's graceful end; or that end after its
+ * client was configured to leave it.
+ */
 export const ENDINGS = /** @type {const} */ (['sigterm', 'graceful', 'told'])
-const ENDED = {
+const ENDING_WORDS = {
   sigterm: 'ended by SIGTERM',
   graceful: 'ended gracefully',
   told: 'ended gracefully, its client told before',
 }
+const INTERCEPTION_WORDS = { none: 'no redirection', redirect: 'redirection' }
 
 /** @satisfies {Record<string, Axis>} */
 export const LOAD_AXES = {
@@ -37,23 +41,27 @@ export const LOAD_AXES = {
     option: createListOption('--link', 'links: ratings, gateway-ratings, pair'),
     schema: z.string(),
     values: [],
-    of: arm => arm.link,
+    readValue: arm => arm.link,
     render: v => `link ${v}`,
     label: 'link',
   },
   services: {
     kinds: UNDER_LOAD,
-    option: createListOption('--services', 'how many copies of the last service of the link', readCount),
+    option: createListOption('--services', 'how many copies of the last service of the link', parsePositiveInteger),
     recorded: z.int().positive().describe('copies of the last service of the link'),
     schema: createCountSchema(500, 'the kit has not been tried with more sidecars beside each other'),
     values: [1],
-    of: arm => arm.conditions.services,
+    readValue: arm => arm.conditions.services,
     render: v => renderCount(v, 'service'),
     label: 'services',
   },
   pairs: {
     kinds: UNDER_LOAD,
-    option: createListOption('--pairs', 'how many copies of the whole link, over which a load is spread', readCount),
+    option: createListOption(
+      '--pairs',
+      'how many copies of the whole link, over which a load is spread',
+      parsePositiveInteger,
+    ),
     recorded: z
       .int()
       .positive()
@@ -61,7 +69,7 @@ export const LOAD_AXES = {
       .describe('copies of the whole link, each with certificates of its own; absent: one'),
     schema: createCountSchema(250, 'the kit has not been tried with more sidecars beside each other'),
     values: [null],
-    of: arm => arm.conditions.pairs ?? null,
+    readValue: arm => arm.conditions.pairs ?? null,
     render: v => (v === null ? 'the link once' : renderCount(v, 'pair')),
     label: 'pairs',
     isUnsaidWhenNull: true,
@@ -72,8 +80,8 @@ export const LOAD_AXES = {
     schema: z.enum(ENDINGS),
     values: [null],
     isOfSidecars: true,
-    of: arm => arm.conditions.ending ?? null,
-    render: v => (v === null ? 'no sidecar ends' : ENDED[/** @type {keyof typeof ENDED} */ (v)]),
+    readValue: arm => arm.conditions.ending ?? null,
+    render: v => (v === null ? 'no sidecar ends' : ENDING_WORDS[/** @type {keyof typeof ENDING_WORDS} */ (v)]),
     label: 'ending',
     isUnsaidWhenNull: true,
   },
@@ -82,7 +90,7 @@ export const LOAD_AXES = {
     option: createListOption(
       '--neighbour',
       'a process of the kit that burns so much CPU beside all services, such as 2c: on as many CPUs, the node is full',
-      readNeighbour,
+      parseCpus,
     ),
     recorded: z
       .number()
@@ -96,7 +104,7 @@ export const LOAD_AXES = {
       .min(0.1, 'at least 0.1 cores: less is no neighbour')
       .max(1024, 'at most 1024 cores: each is a thread, and no machine has as many CPUs'),
     values: [null],
-    of: arm => arm.conditions.neighbourCores ?? null,
+    readValue: arm => arm.conditions.neighbourCores ?? null,
     render: v => (v === null ? 'no neighbour' : `neighbour of ${renderCount(v, 'CPU')}`),
     label: 'neighbour, CPUs',
     isUnsaidWhenNull: true,
@@ -115,21 +123,22 @@ export const LOAD_AXES = {
       ),
     schema: z.enum(['none', 'redirect']),
     values: [null],
-    of: arm => arm.conditions.interception ?? null,
-    render: v => (v === 'redirect' ? 'redirection' : v === null ? 'no namespaces' : 'no redirection'),
+    readValue: arm => arm.conditions.interception ?? null,
+    render: v =>
+      v === null ? 'no namespaces' : INTERCEPTION_WORDS[/** @type {keyof typeof INTERCEPTION_WORDS} */ (v)],
     label: 'interception',
     isCostOfAll: true,
     isUnsaidWhenNull: true,
   },
   ratePerSecond: {
     kinds: UNDER_LOAD,
-    option: createListOption('--rate', 'open loop: requests per second (this measures latency)', readCount),
+    option: createListOption('--rate', 'open loop: requests per second (this measures latency)', parsePositiveInteger),
     schema: z
       .number()
       .min(0.1, 'at least 0.1 requests/s: a p99 at less takes hours')
       .max(1e6, 'at most 1000000 requests/s: one k6 makes fewer'),
     values: [null],
-    of: arm => arm.load.ratePerSecond ?? null,
+    readValue: arm => arm.load.ratePerSecond ?? null,
     render: v => `${v} requests/s`,
     label: 'requests/s',
     isUnsaidWhenNull: true,
@@ -139,11 +148,11 @@ export const LOAD_AXES = {
     option: createListOption(
       '--loud',
       'requests per second to the first of several pairs, beside the rate that is spread over the others, whose latency is measured; 0: none',
-      readCountOrZero,
+      parseNonNegativeInteger,
     ),
     schema: z.int().min(0).max(1e6, 'at most 1000000 requests/s: one k6 makes fewer'),
     values: [0],
-    of: arm => arm.load.loudPerSecond ?? 0,
+    readValue: arm => arm.load.loudPerSecond ?? 0,
     render: v => (v ? `${v} requests/s more to one pair` : 'no loud pair'),
     label: 'loud pair, requests/s',
   },
@@ -152,20 +161,20 @@ export const LOAD_AXES = {
     option: createListOption(
       '--users',
       'closed loop: virtual users; open loop: the most requests at a time',
-      readCount,
+      parsePositiveInteger,
     ),
     schema: createCountSchema(28_000, 'they connect from one address, which has about 28,000 ports'),
     values: [null],
-    of: arm => arm.load.users,
+    readValue: arm => arm.load.users,
     render: v => `${v} users`,
     label: 'users',
   },
   payloadBytes: {
     kinds: UNDER_LOAD,
-    option: createListOption('--payload', 'body sizes, posted and echoed, such as 1KiB', readSize),
+    option: createListOption('--payload', 'body sizes, posted and echoed, such as 1KiB', parseSize),
     schema: createCountSchema(16 * 2 ** 20, 'k6 holds a body of every user in memory'),
     values: [1024],
-    of: arm => arm.load.payloadBytes ?? null,
+    readValue: arm => arm.load.payloadBytes ?? null,
     render: v => (v === null ? 'no echo' : `${v} bytes`),
     label: 'bytes',
     isUnsaidWhenNull: true,
@@ -175,7 +184,7 @@ export const LOAD_AXES = {
     option: createListOption('--method', `of requests that are answered, not echoed: ${METHODS.join(', ')}`),
     schema: z.enum(METHODS),
     values: [null],
-    of: arm => findOnlyKind(arm.load)?.method ?? null,
+    readValue: arm => findOnlyKind(arm.load)?.method ?? null,
     render: v => v ?? 'POST, echoed',
     label: 'method',
     isUnsaidWhenNull: true,
@@ -185,11 +194,11 @@ export const LOAD_AXES = {
     option: createListOption(
       '--request',
       'body of a request, such as 400B, or 0; default: of GET none',
-      readSizeOrNone,
+      parseSizeOrZero,
     ),
     schema: bodyBytes,
     values: [null],
-    of: arm => findOnlyKind(arm.load)?.requestBytes ?? null,
+    readValue: arm => findOnlyKind(arm.load)?.requestBytes ?? null,
     render: v => (v === null ? 'request of the payload' : `request ${v} bytes`),
     label: 'request bytes',
     isUnsaidWhenNull: true,
@@ -199,21 +208,21 @@ export const LOAD_AXES = {
     option: createListOption(
       '--request-headers',
       'headers beside those that the generator sends, such as 400B',
-      readSizeOrNone,
+      parseSizeOrZero,
     ),
     schema: headerBytes,
     values: [null],
-    of: arm => findOnlyKind(arm.load)?.requestHeaderBytes || null,
+    readValue: arm => findOnlyKind(arm.load)?.requestHeaderBytes || null,
     render: v => (v === null ? 'no more headers' : `request headers ${v} bytes`),
     label: 'request header bytes',
     isUnsaidWhenNull: true,
   },
   responseBytes: {
     kinds: UNDER_LOAD,
-    option: createListOption('--response', 'body of an answer, such as 14KiB; alone: fetched by GET', readSizeOrNone),
+    option: createListOption('--response', 'body of an answer, such as 14KiB; alone: fetched by GET', parseSizeOrZero),
     schema: bodyBytes,
     values: [null],
-    of: arm => findOnlyKind(arm.load)?.responseBytes ?? null,
+    readValue: arm => findOnlyKind(arm.load)?.responseBytes ?? null,
     render: v => (v === null ? 'response of the payload' : `response ${v} bytes`),
     label: 'response bytes',
     isUnsaidWhenNull: true,
@@ -226,7 +235,7 @@ export const LOAD_AXES = {
     ),
     schema: serviceTime,
     values: [null],
-    of: arm => findOnlyKind(arm.load)?.serviceTime ?? null,
+    readValue: arm => findOnlyKind(arm.load)?.serviceTime ?? null,
     render: v => `service time ${v ?? 'none'}`,
     label: 'service time',
     isUnsaidWhenNull: true,
@@ -239,7 +248,7 @@ export const LOAD_AXES = {
     ),
     schema: chunks,
     values: [null],
-    of: arm => findOnlyKind(arm.load)?.chunks ?? null,
+    readValue: arm => findOnlyKind(arm.load)?.chunks ?? null,
     render: v => (v === null ? 'not in chunks' : `chunks ${v}`),
     label: 'chunks',
     isUnsaidWhenNull: true,
@@ -249,7 +258,7 @@ export const LOAD_AXES = {
     option: createListOption('--traffic', 'files of several kinds of requests with weights, such as shop.yaml'),
     schema: trafficSchema,
     values: [null],
-    of: arm => arm.load.traffic ?? null,
+    readValue: arm => arm.load.traffic ?? null,
     render: v => (v === null ? 'one kind of request' : `traffic ${v}`),
     label: 'traffic',
     isUnsaidWhenNull: true,
@@ -258,7 +267,7 @@ export const LOAD_AXES = {
     kinds: UNDER_LOAD,
     schema: z.enum(['kept', 'new']),
     values: ['kept'],
-    of: arm => arm.load.connections,
+    readValue: arm => arm.load.connections,
     render: v => `connections ${v}`,
     label: 'connections',
   },
@@ -267,11 +276,11 @@ export const LOAD_AXES = {
     option: createListOption(
       '--idle-connections',
       'interleaved: connections that each user keeps beside the one that it uses',
-      readCountOrZero,
+      parseNonNegativeInteger,
     ),
     schema: z.int().min(0).max(100, 'at most 100: k6 makes them with as many requests at a time'),
     values: [0],
-    of: arm => arm.load.idleConnections ?? 0,
+    readValue: arm => arm.load.idleConnections ?? 0,
     render: v => `${renderCount(v, 'idle connection')} a user`,
     label: 'idle connections a user',
   },
@@ -283,7 +292,7 @@ export const LOAD_AXES = {
     ),
     schema: z.enum(PLACEMENTS),
     values: ['unpinned'],
-    of: arm => arm.load.placement ?? 'unpinned',
+    readValue: arm => arm.load.placement ?? 'unpinned',
     render: v => (v === 'apart' ? 'the generator on CPUs of its own' : v),
     label: 'placement',
   },
@@ -291,7 +300,7 @@ export const LOAD_AXES = {
     kinds: UNDER_LOAD,
     schema: z.number().positive().max(3600, 'at most 3600 s, an hour'),
     values: [null],
-    of: arm => arm.load.burst?.seconds ?? null,
+    readValue: arm => arm.load.burst?.seconds ?? null,
     render: v => `burst of ${v} s`,
     label: 'burst s',
     isUnsaidWhenNull: true,
@@ -299,11 +308,11 @@ export const LOAD_AXES = {
 }
 
 /**
- * Reads a number of CPUs.
+ * Parses a number of CPUs.
  * @param {string} text such as 2c or 0.5
  * @throws {UsageError} for 0 or another form
  */
-function readNeighbour(text) {
+function parseCpus(text) {
   if (!/^\d*\.?\d+c?$/.test(text)) throw new UsageError('a number of CPUs is needed, such as 2c or 0.5c')
-  return readCores(text.replace(/c$/, ''))
+  return parseCores(text.replace(/c$/, ''))
 }

@@ -5,9 +5,9 @@ import {
   createConditionAxes,
   createListOption,
   OF_CONTROL_PLANE,
-  readCores,
-  readCount,
-  readSize,
+  parseCores,
+  parsePositiveInteger,
+  parseSize,
   renderCount,
   renderMemorySize,
   UNDER_LOAD,
@@ -49,7 +49,7 @@ export const SIDECAR_AXES = createConditionAxes(UNDER_LOAD, {
     option: createListOption(
       '--workers',
       'worker threads of each sidecar; default: its CPU limit, rounded up',
-      readCount,
+      parsePositiveInteger,
     ),
     recorded: z.int().positive().nullable().describe('null: as many as the cap can use'),
     schema: createCountSchema(1024, 'each is a thread, and no machine has as many CPUs'),
@@ -69,7 +69,7 @@ export const SIDECAR_AXES = createConditionAxes(UNDER_LOAD, {
     option: createListOption(
       '--cpu-request',
       'CPU request of each sidecar in cores, such as 0.05,0.5: its share where the node is full (--neighbour), and no limit',
-      readCores,
+      parseCores,
     ),
     recorded: cpuRequestCores.optional().describe('of each sidecar, as the weight of its cgroup; absent: it has none'),
     schema: cpuRequestCores,
@@ -82,7 +82,7 @@ export const SIDECAR_AXES = createConditionAxes(UNDER_LOAD, {
     option: createListOption(
       '--pod-cpu',
       'CPU limit that each sidecar and its application share, such as 1: as of a pod with pod-level resources',
-      readCores,
+      parseCores,
     ),
     recorded: cpuLimitCores
       .optional()
@@ -93,7 +93,7 @@ export const SIDECAR_AXES = createConditionAxes(UNDER_LOAD, {
     isUnsaidWhenNull: true,
   },
   memoryLimitBytes: {
-    option: createListOption('--memory', 'memory limit of each sidecar, such as 64MiB', readSize),
+    option: createListOption('--memory', 'memory limit of each sidecar, such as 64MiB', parseSize),
     recorded: z.int().positive().nullable().describe('of each sidecar'),
     schema: memoryBytes,
     render: v => (v === null ? 'no memory limit' : renderMemorySize(v)),
@@ -124,11 +124,17 @@ export const SIDECAR_AXES = createConditionAxes(UNDER_LOAD, {
       ),
     schema: featureSet,
     values: [LEAN],
-    of: arm => orderFeatures(arm.conditions.features ?? LEAN),
-    render: v => (v === LEAN ? 'no features' : v === ALL ? 'all features' : v),
+    readValue: arm => orderFeatures(arm.conditions.features ?? LEAN),
+    render: renderFeatures,
     label: 'features',
   },
 })
+
+/** @param {string} features a value of the axis */
+function renderFeatures(features) {
+  if (features === LEAN) return 'no features'
+  return features === ALL ? 'all features' : features
+}
 
 /** The CPU limit of each sidecar. It is a field of the arm, not a condition. @type {Axis} */
 export const CPU_LIMIT_AXIS = {
@@ -136,13 +142,13 @@ export const CPU_LIMIT_AXIS = {
   option: {
     flags: '--cpu <list>',
     help: 'CPU limit of each sidecar in cores, such as 0.5,1; or none',
-    read: readCores,
+    parse: parseCores,
     all: 'none',
   },
   isOfSidecars: true,
   schema: cpuLimitCores,
   values: [],
-  of: arm => arm.cpuLimitCores,
+  readValue: arm => arm.cpuLimitCores,
   render: v => (v === null ? 'no cap' : renderCount(v, 'core')),
   label: 'cap',
 }

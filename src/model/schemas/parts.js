@@ -126,7 +126,7 @@ export const conditions = z
  */
 
 /**
- * Picks the schemas of conditions from axes; an axis without `recorded` is no condition.
+ * Picks the schemas of conditions from axes. An axis without `recorded` is no condition, and is left out.
  * @template {Record<string, object>} Axes
  * @param {Axes} axes
  */

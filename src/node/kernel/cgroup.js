@@ -34,6 +34,7 @@ const buffer = Buffer.alloc(16384)
  * the memory of its processes is read from /proc.
  * @param {Folders} folders
  * @returns {Counters}
+ * @throws the system's error if a counter file cannot be opened
  */
 export function openCountersV1({ cpu, cpuacct, memory }) {
   return openCounters({
@@ -63,6 +64,7 @@ export function openCountersV1({ cpu, cpuacct, memory }) {
  * before 5.19 gives no peak.
  * @param {string} folder
  * @returns {Counters}
+ * @throws the system's error if a counter file cannot be opened
  */
 export function openCountersV2(folder) {
   const joinPath = (/** @type {string} */ name) => path.join(folder, name)
@@ -92,6 +94,7 @@ export function openCountersV2(folder) {
  * Reads the quota of a group of cgroup v1.
  * @param {string} folder
  * @returns {number} cores; Infinity: none
+ * @throws the system's error if it cannot be read
  */
 export function readQuotaV1(folder) {
   const [quota, period] = ['quota', 'period'].map(name => readCgroupFile(folder, `cpu.cfs_${name}_us`)).map(parseNumber)
@@ -102,6 +105,7 @@ export function readQuotaV1(folder) {
  * Reads the quota of a group of cgroup v2.
  * @param {string} folder
  * @returns {number} cores; Infinity: none, as in the root, which has no cpu.max
+ * @throws the system's error if it cannot be read
  */
 export function readQuotaV2(folder) {
   if (!existsSync(path.join(folder, 'cpu.max'))) return Number.POSITIVE_INFINITY
@@ -118,10 +122,10 @@ export function readQuotaV2(folder) {
  * @property {string} [stat] the parts of memory
  * @property {string} [current] memory in use
  * @property {string} [peak] the most memory that was in use; absent: the kernel does not count it
- * @property {string} [events] ends for want of memory
+ * @property {string} [events] the counter of OOM kills
  */
 /**
- * How the versions of cgroups differ in names and units.
+ * The names and units in which the versions of cgroups differ.
  * @typedef {object} CgroupVersion
  * @property {string} folder that has the quota
  * @property {string[]} folders one of each controller
@@ -137,7 +141,7 @@ export function readQuotaV2(folder) {
 /**
  * Opens the counters of a cgroup.
  * @param {CgroupVersion} version
- * @returns {Counters}
+ * @returns {Counters} its functions throw a BenchError if the cgroup has been removed
  */
 function openCounters({ folder, folders, paths, parseUsage, throttled, prefix, anon, quotaFile, readQuota }) {
   const entries = Object.entries(paths).map(([name, file]) => [name, openCounterFile(file)])
@@ -156,7 +160,7 @@ function openCounters({ folder, folders, paths, parseUsage, throttled, prefix, a
     return { anonBytes, workingSetBytes: null, peakBytes, oomKills: null }
   }
   const readFile = (/** @type {keyof typeof paths} */ name) =>
-    readCgroup(path.dirname(paths[name] ?? folder), () => files[name]?.read() ?? '')
+    guardCgroupRead(path.dirname(paths[name] ?? folder), () => files[name]?.read() ?? '')
   return {
     read() {
       const before = performance.now()
@@ -179,10 +183,10 @@ function openCounters({ folder, folders, paths, parseUsage, throttled, prefix, a
         least = Math.min(least, readQuota(current))
       return Number.isFinite(least) ? least : null
     },
-    pids: () => readCgroup(folder, () => readPids(folder)),
+    pids: () => guardCgroupRead(folder, () => readPids(folder)),
     listOutside: pids =>
       [...new Set(folders)].flatMap(current => {
-        const members = readCgroup(current, () => readPids(current))
+        const members = guardCgroupRead(current, () => readPids(current))
         return pids.filter(pid => !members.includes(pid)).map(pid => `process ${pid} is not in ${current}`)
       }),
     close() {
@@ -192,16 +196,16 @@ function openCounters({ folder, folders, paths, parseUsage, throttled, prefix, a
 }
 
 /**
- * Does a read of a cgroup.
+ * Calls `read`, and explains the error of a cgroup that has been removed.
  * @template T
  * @param {string} folder
- * @param {() => T} act reads
- * @returns {T} the result of `act`
- * @throws {BenchError} when the group is gone (ENODEV, ENOENT); any other error as it is
+ * @param {() => T} read reads a file of the cgroup
+ * @returns {T} the result of `read`
+ * @throws {BenchError} if the cgroup is gone (ENODEV, ENOENT); any other error as it is
  */
-export function readCgroup(folder, act) {
+export function guardCgroupRead(folder, read) {
   try {
-    return act()
+    return read()
   } catch (error) {
     const { code } = /** @type {NodeJS.ErrnoException} */ (error)
     if (code !== 'ENODEV' && code !== 'ENOENT') throw error
@@ -215,7 +219,7 @@ export function readCgroup(folder, act) {
  * read up to the size of the buffer.
  * @param {string} file
  * @returns {{ read: () => string, close: () => void }}
- * @throws when the file cannot be opened, and `readCgroupFile` when it is gone
+ * @throws the system's error if the file cannot be opened; `read`: if it is gone
  */
 export function openCounterFile(file) {
   const fd = openSync(file, 'r')
@@ -226,20 +230,20 @@ export function openCounterFile(file) {
 }
 
 /**
- * Lists the pids of a cgroup.
+ * Reads the pids of a cgroup.
  * @param {string} folder
  * @returns {number[]} 0: a process of another pid namespace; []: the group is empty
- * @throws when it is gone
+ * @throws the system's error if it is gone
  */
 export function readPids(folder) {
   return readCgroupFile(folder, 'cgroup.procs').split('\n').filter(Boolean).map(parseNumber)
 }
 
 /**
- * Reads the whole number after a name in lines such as `name value`. Only 22 characters after the name are read.
+ * Parses the whole number after a name in lines such as `name value`. Only 22 characters after the name count.
  * @param {string} text
  * @param {string} name at the beginning of a line
- * @returns {number} NaN: no line begins with the name
+ * @returns {number} NaN: no line begins with the name, or no number follows
  */
 export function parseNumberAfter(text, name) {
   if (text.startsWith(`${name} `)) return Number.parseInt(text.slice(name.length + 1, name.length + 23), 10)
@@ -284,19 +288,14 @@ export function findCgroupPath(text, controller) {
  * Joins a mount and this process's path. In a container the path may not exist there: the group is then the mount.
  * @param {string} mount
  * @param {string} relative
- * @returns {string} without a slash at its end
+ * @returns {string} without a slash at its end; `mount` as it is if the path does not exist
  */
 export function joinExistingPath(mount, relative) {
   const folder = path.join(mount, relative)
   return existsSync(folder) ? folder.replace(/\/$/, '') : mount
 }
 
-/**
- * Reads a file of a cgroup.
- * @param {string} folder
- * @param {string} name of the file
- * @returns {string}
- */
+/** @param {string} folder @param {string} name of the file */
 function readCgroupFile(folder, name) {
   return readFileSync(path.join(folder, name), 'utf8')
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { callSafely } from '../../lib/call-safely.js'
-import { processStartTicks } from '../../lib/process-start.js'
+import { readProcessStartTicks } from '../../lib/process-start.js'
 import { listProcEntries, readProcFile, readStatus } from './proc-files.js'
 import { countConnections, listListeners, listSocketInodes } from './sockets.js'
 
@@ -14,7 +14,7 @@ const TICKS_PER_SECOND = 100
  * the group is still measured.
  * @param {object} options
  * @param {Pick<Probe, 'read' | 'readCpuLimitCores'> & { pids: () => number[], listOutside?: (pids: number[]) => string[] }}
- *   options.group
+ *   options.group counters of the group; without `listOutside` none counts as outside
  * @param {Endpoint[]} options.listens the addresses of its spec
  * @param {typeof listListeners} [options.listSockets] lists the sockets that listen in a process's network namespace
  * @returns {Probe}
@@ -30,11 +30,12 @@ export function createProbe({ group, listens, listSockets = listListeners }) {
   }
   // The CPU time and threads of a process that was moved out of the group are still read, until it ends or its pid is reused.
   /** @type {Map<number, number | null>} */
-  const started = new Map()
+  const startTicks = new Map()
   const listAlive = () => {
-    for (const pid of group.pids()) if (pid > 0 && !started.has(pid)) started.set(pid, processStartTicks(pid))
-    for (const [pid, ticks] of started) if (ticks === null || processStartTicks(pid) !== ticks) started.delete(pid)
-    return [...started.keys()]
+    for (const pid of group.pids()) if (pid > 0 && !startTicks.has(pid)) startTicks.set(pid, readProcessStartTicks(pid))
+    for (const [pid, ticks] of startTicks)
+      if (ticks === null || readProcessStartTicks(pid) !== ticks) startTicks.delete(pid)
+    return [...startTicks.keys()]
   }
   return {
     read: group.read,
@@ -44,8 +45,8 @@ export function createProbe({ group, listens, listSockets = listListeners }) {
     listOutside: () => group.listOutside?.(listAlive()) ?? [],
 
     /**
-     * Sums resident and proportional set size.
-     * @returns {{ rssBytes: number, pssBytes: number } | null} null: a process has ended
+     * Sums resident and proportional set size over the group.
+     * @returns {{ rssBytes: number, pssBytes: number } | null} null: a process has ended, or its memory cannot be read
      */
     readMemory() {
       const pids = group.pids()
@@ -60,24 +61,24 @@ export function createProbe({ group, listens, listSockets = listListeners }) {
     countListeners() {
       const listening = listListeningSockets()
       if (listening.length === 0 || listens.length === 0) return 0
-      return Math.min(...listens.map(endpoint => listening.filter(socket => isAt(socket, endpoint)).length))
+      return Math.min(...listens.map(endpoint => listening.filter(socket => isListeningAt(socket, endpoint)).length))
     },
     listListening: listListeningSockets,
 
     countConnections: listEstablished => countConnections(group.pids(), listEstablished),
-    identify: () => group.pids().map(pid => `${pid} since ${processStartTicks(pid)}`),
+    identify: () => group.pids().map(pid => `${pid} since ${readProcessStartTicks(pid)}`),
     readCpuSet: () => [...new Set(group.pids().map(pid => readStatus(pid, 'Cpus_allowed_list')))].join(' and '),
   }
 }
 
 /**
- * Says whether a listening socket is at an endpoint. A socket of all addresses (`*`) is only at 0.0.0.0, not at a single
+ * Says whether a socket listens at an endpoint. A socket of all addresses (`*`) is only at 0.0.0.0, not at a single
  * address.
  * @param {Endpoint} socket
  * @param {Endpoint} endpoint
  * @returns {boolean}
  */
-export function isAt(socket, { address, port }) {
+export function isListeningAt(socket, { address, port }) {
   return socket.address === (address === '0.0.0.0' ? '*' : address) && socket.port === port
 }
 

@@ -61,7 +61,7 @@ export function isStopped(pid) {
 }
 
 /**
- * Finds out whether a process has as many files open as it may.
+ * Finds the limit of open files that a process has reached.
  * @param {number} pid
  * @returns {string | null} a sentence for an error; null: it has fewer, shows neither its limit nor its files, or has ended
  */
@@ -74,7 +74,7 @@ export function findFileLimit(pid) {
 }
 
 /**
- * Says whether a process has closed all its files: it is gone, or a zombie with one thread.
+ * Says whether a process has ended, and so closed all its files: it is gone, or a zombie with one thread.
  * @param {number} pid
  * @returns {boolean}
  */
@@ -86,7 +86,7 @@ export function hasEnded(pid) {
 /**
  * Reads the clock ticks of all CPUs since the boot, from /proc/stat.
  * @returns {HostCpu} busy: of user, nice and system; idle: with iowait; total: of busy, idle, interrupts and steal
- * @throws when the file cannot be read
+ * @throws the system's error if the file cannot be read
  */
 export function readHostCpu() {
   return parseHostCpu(readFileSync('/proc/stat', 'utf8'))

@@ -6,6 +6,7 @@ import { listPids, listProcEntries, readProcFile, readProcLink } from './proc-fi
 
 const LISTEN = '0A'
 const ESTABLISHED = '01'
+/** A line of a socket in another state. */
 const NOT_LISTENING = new RegExp(`^ *\\d+: \\S+ \\S+ (?!${LISTEN})[0-9A-F]{2} `, 'm')
 // The kernel gives a page at a time.
 const PAGE_BYTES = 4096
@@ -15,7 +16,7 @@ const PORTS_USED_UP = 0.9
 export const MORE_PORTS = 'wait a minute, or widen the range: sysctl -w net.ipv4.ip_local_port_range="10000 65000"'
 
 /**
- * Lists the TCP sockets that listen in a process's network namespace. A wildcard address is `*`.
+ * Lists the TCP sockets that listen in a process's network namespace.
  * @param {number | 'self'} [pid]
  * @returns {ReturnType<typeof parseListeners>} []: none, or the process has ended
  */
@@ -34,7 +35,7 @@ export function listListeners(pid = 'self') {
  * (Documentation/networking/proc_net_tcp.rst), and takes milliseconds for the thousands that may follow on a busy machine, where
  * a starting process is polled fifty times a second.
  * @param {string} file
- * @returns {string} empty: its process has ended, or it cannot be read
+ * @returns {string} may be cut within a line; empty: its process has ended, or it cannot be read
  */
 export function readListening(file) {
   return callSafely(() => {
@@ -70,7 +71,7 @@ export function parseListeners({ tcp, tcp6 }) {
 /**
  * Lists the remote ends of the open IPv4 connections of an endpoint of this network namespace.
  * @param {Endpoint} endpoint
- * @returns {string[]} as /proc/net/tcp writes them; []: none
+ * @returns {string[]} as /proc/net/tcp writes them; []: none, or it cannot be read
  */
 export function listPeers({ address, port }) {
   const accepted = parseSocketTable(readProcFile('/proc/self/net/tcp'), ESTABLISHED)
@@ -80,7 +81,7 @@ export function listPeers({ address, port }) {
 /**
  * Counts the established connections of processes of one network namespace, that of the first process.
  * @param {number[]} pids []: the result is 0
- * @param {(pid: number) => string[]} listEstablished of createSocketTables()
+ * @param {ReturnType<typeof createEstablishedLister>} listEstablished
  * @returns {number}
  */
 export function countConnections(pids, listEstablished) {
@@ -92,9 +93,9 @@ export function countConnections(pids, listEstablished) {
 /**
  * Creates a function that lists the inodes of the established sockets of a process's network namespace. It reads the table of
  * each namespace once, so later calls list what was established at the first call.
- * @returns {(pid: number) => string[]}
+ * @returns {(pid: number) => string[]} []: none, or the process has ended
  */
-export function createSocketTables() {
+export function createEstablishedLister() {
   /** @type {Map<string, string[]>} */
   const tables = new Map()
   return (/** @type {number} */ pid) => {
@@ -111,16 +112,16 @@ export function createSocketTables() {
  * @returns {{ first: number, last: number }} the kernel's default if it cannot be read
  */
 export function readPortRange() {
-  const [first = 32768, last = 60999] = (
-    readProcFile('/proc/sys/net/ipv4/ip_local_port_range').match(/\d+/g) ?? []
-  ).map(Number)
+  const ports = readProcFile('/proc/sys/net/ipv4/ip_local_port_range').match(/\d+/g) ?? []
+  const [first = 32768, last = 60999] = ports.map(Number)
   return { first, last }
 }
 
 /**
- * Finds out whether the connections of this machine to one IPv4 endpoint have used up most local ports. A closed connection
+ * Finds the IPv4 endpoint to which connections of this machine have used up most local ports. A closed connection
  * holds its port for a minute (TIME_WAIT), and the next connect fails with EADDRNOTAVAIL.
- * @param {{ tcp?: string, range?: ReturnType<typeof readPortRange> }} [known] tcp: text of /proc/net/tcp
+ * @param {{ tcp?: string, range?: ReturnType<typeof readPortRange> }} [tables] tcp: text of /proc/net/tcp; by default both are
+ *   those of this machine
  * @returns {string | null} a sentence for an error; null: fewer than PORTS_USED_UP of the range are in use
  */
 export function findPortShortage({ tcp = readProcFile('/proc/self/net/tcp'), range = readPortRange() } = {}) {
@@ -161,7 +162,7 @@ export function listSocketInodes(pids) {
  * @param {string} inode
  * @returns {string | null} `name (pid 12)`; null: /proc does not show it
  */
-export function findOwner(inode) {
+export function findSocketOwner(inode) {
   for (const pid of listPids()) {
     if (listSocketInodes([Number(pid)]).has(inode)) return `${readProcFile(`/proc/${pid}/comm`).trim()} (pid ${pid})`
   }
@@ -171,7 +172,7 @@ export function findOwner(inode) {
 /**
  * Counts the resets that this network namespace has sent (RFC 4022, tcpOutRsts): one for each refused connection, and others.
  * @returns {number}
- * @throws when /proc/net/snmp cannot be read
+ * @throws the system's error if /proc/net/snmp cannot be read
  */
 export function countResets() {
   return parseTcpCounters(readFileSync('/proc/net/snmp', 'utf8')).OutRsts
@@ -181,6 +182,7 @@ export function countResets() {
  * Parses the counters of TCP by their names (RFC 4022).
  * @param {string} text of /proc/net/snmp: a line of names and one of values for each protocol
  * @returns {Record<string, number>}
+ * @throws {TypeError} if the text has no line of TCP
  */
 export function parseTcpCounters(text) {
   const [names, values] = text.split('\n').flatMap(line => (line.startsWith('Tcp: ') ? [line.split(' ')] : []))

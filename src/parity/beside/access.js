@@ -1,4 +1,5 @@
 import tls from 'node:tls'
+import { groupBy } from '../../lib/group-by.js'
 import { sendRequest } from '../../node/send.js'
 import { requestEcho } from './answers.js'
 import { chooseSecureEndpoint } from './corpus.js'
@@ -6,7 +7,9 @@ import { NO_TLS } from './negotiation.js'
 import { PEERS, SERVERS } from './peers.js'
 import { PEER_PATH } from './upstreams.js'
 
-/** Checks which peers a sidecar accepts, as a server and as a client, under a traffic policy. */
+/** The checks of which peers a sidecar accepts, as a server and as a client, under a traffic policy. */
+/** @import { ConnectionOptions } from 'node:tls' */
+/** @import { Endpoint, ParityRow } from '../../model/types.ts' */
 /** @import { Configuration, Probed, ProbedRow } from './probe.js' */
 /** @import { Peer } from './peers.js' */
 
@@ -14,16 +17,17 @@ import { PEER_PATH } from './upstreams.js'
 /**
  * One connection.
  * @typedef {object} Attempt
- * @property {string} peer
+ * @property {string} peer its name in rows
  * @property {Direction} direction
- * @property {string} expected
+ * @property {string} expected `accepted` or `refused`
  * @property {(rig: Probed) => Promise<string>} run resolves to `accepted`, `refused` or other words
  */
-/** @typedef {Omit<Attempt, 'run'> & { found: string }} Tried */
+/** @typedef {Omit<Attempt, 'run'> & { found: string }} AttemptResult */
 
 const ACCEPTED = 'accepted'
 const REFUSED = 'refused'
 const ALERT = 'an alert in the handshake'
+const NO_ALERT = 'closed without an alert'
 // An alert takes less time than this, on a busy machine, too.
 const SILENT_MS = 3000
 const SEND_SECONDS = 10
@@ -48,15 +52,14 @@ const DIRECTIONS = {
 export function renderAccess({ tls, trafficPolicy }, direction) {
   if (tls === 'plaintext') return 'nobody refused: there is no TLS'
   const peerEnd = direction === 'as an upstream' ? 'server' : 'client'
-  const isPlainAccepted = direction === 'in permissive mode'
+  const isPlaintextAccepted = direction === 'in permissive mode'
   const refused = Object.values(PEERS)
     .filter(({ ends, acceptedUnder }) => ends.includes(peerEnd) && !acceptedUnder.includes(trafficPolicy))
-    .filter(({ options }) => !(isPlainAccepted && options === null))
-  const openPolicyNote = trafficPolicy === 'open' ? ["any identity of the mesh's CA accepted (open policy)"] : []
+    .filter(({ options }) => !(isPlaintextAccepted && options === null))
   return [
     `${refused.map(({ name }) => name).join(', ')} refused`,
-    ...(isPlainAccepted ? ['plaintext accepted'] : []),
-    ...openPolicyNote,
+    ...(isPlaintextAccepted ? ['plaintext accepted'] : []),
+    ...(trafficPolicy === 'open' ? ["any identity of the mesh's CA accepted (open policy)"] : []),
   ].join('; ')
 }
 
@@ -66,41 +69,55 @@ export function renderAccess({ tls, trafficPolicy }, direction) {
  * @param {Pick<Configuration, 'tls' | 'trafficPolicy'>} configuration
  * @returns {Attempt[]}
  */
-export function listAttempts({ tls, trafficPolicy }) {
+export function listAttempts(configuration) {
+  const hasTls = configuration.tls !== 'plaintext'
+  return [
+    ...createInboundAttempts(configuration, { service: 'server', direction: 'in strict mode' }),
+    ...createInboundAttempts(configuration, { service: 'permissive', direction: 'in permissive mode' }),
+    ...(hasTls ? createUpstreamAttempts(configuration) : []),
+  ]
+}
+
+/**
+ * Creates the connections of peers to an inbound listener. Without TLS, only the peer in plaintext connects, and is accepted.
+ * @param {Pick<Configuration, 'tls' | 'trafficPolicy'>} configuration
+ * @param {{ service: string, direction: Direction }} listener
+ * @returns {Attempt[]}
+ */
+function createInboundAttempts({ tls, trafficPolicy }, { service, direction }) {
   const hasTls = tls !== 'plaintext'
-  const clients = Object.values(PEERS).filter(
-    ({ options, ends }) => ends.includes('client') && (hasTls || options === null),
-  )
-  const createInboundAttempts = (
-    /** @type {string} */ service,
-    /** @type {Direction} */ direction,
-    isPlaintextAccepted = !hasTls,
-  ) =>
-    clients.map(peer => ({
+  const isPlaintextAccepted = !hasTls || direction === 'in permissive mode'
+  const clients = Object.values(PEERS).filter(({ ends }) => ends.includes('client'))
+  return clients
+    .filter(({ options }) => hasTls || options === null)
+    .map(peer => ({
       peer: peer.name,
       direction,
       expected: renderAcceptance(
         peer.options === null ? isPlaintextAccepted : peer.acceptedUnder.includes(trafficPolicy),
       ),
-      run: (/** @type {Probed} */ rig) => sendAsPeer(rig, service, peer),
+      run: rig => sendAsPeer(rig, service, peer),
     }))
-  const upstreams = SERVERS.map(([upstream, peer]) => ({
+}
+
+/**
+ * Creates the connections of the client's sidecar to each peer that can be an upstream.
+ * @param {Pick<Configuration, 'trafficPolicy'>} configuration
+ * @returns {Attempt[]}
+ */
+function createUpstreamAttempts({ trafficPolicy }) {
+  return SERVERS.map(([upstream, peer]) => ({
     peer: peer.name,
-    direction: /** @type {const} */ ('as an upstream'),
+    direction: 'as an upstream',
     expected: renderAcceptance(peer.acceptedUnder.includes(trafficPolicy)),
-    run: (/** @type {Probed} */ rig) => sendToPeer(rig, upstream, peer),
+    run: rig => sendToPeer(rig, upstream, peer),
   }))
-  return [
-    ...createInboundAttempts('server', 'in strict mode'),
-    ...createInboundAttempts('permissive', 'in permissive mode', true),
-    ...(hasTls ? upstreams : []),
-  ]
 }
 
 /**
  * Tries all connections at the same time.
  * @param {Probed} rig
- * @returns {Promise<Tried[]>} found: `accepted`, `refused`, other words, or `failed: …` for one that throws
+ * @returns {Promise<AttemptResult[]>} found: `accepted`, `refused`, other words, or `failed: …` for one that throws
  */
 export function probeAccess(rig) {
   return Promise.all(
@@ -113,16 +130,16 @@ export function probeAccess(rig) {
 
 /**
  * Lists the connections that ended otherwise than expected.
- * @param {Tried[]} tried
+ * @param {AttemptResult[]} results
  * @returns {string[]} one line for each; []: none did
  */
-export function listAccessDifferences(tried) {
-  return tried.filter(({ found, expected }) => found !== expected).map(renderDifference)
+export function listAccessDifferences(results) {
+  return results.filter(({ found, expected }) => found !== expected).map(renderDifference)
 }
 
 /**
  * Renders a connection that ended otherwise than expected.
- * @param {Tried} tried
+ * @param {AttemptResult} result
  * @returns {string}
  */
 const renderDifference = ({ peer, direction, found, expected }) =>
@@ -135,7 +152,7 @@ const ACCEPTED_PLAINTEXT = /** @type {const} */ (['in strict mode', 'as an upstr
 
 /**
  * Says whether a sidecar accepted plaintext where it must speak mTLS, as a server or as a client. No mesh deploys that.
- * @param {Pick<import('../../model/types.ts').ParityRow, 'differences'>} row
+ * @param {Pick<ParityRow, 'differences'>} row
  * @returns {boolean}
  */
 export function hasAcceptedPlaintext({ differences }) {
@@ -149,21 +166,26 @@ export function hasAcceptedPlaintext({ differences }) {
  */
 export async function probePeers(rig) {
   const { configuration } = rig
-  const attempts = await probeAccess(rig)
-  const directions = /** @type {Direction[]} */ ([...new Set(attempts.map(({ direction }) => direction))])
-  return directions.map(direction => {
-    const differences = listAccessDifferences(attempts.filter(attempt => attempt.direction === direction))
+  const results = await probeAccess(rig)
+  return [...groupBy(results, ({ direction }) => direction)].map(([direction, ofDirection]) => {
+    const differences = listAccessDifferences(ofDirection)
     const expected = renderAccess(configuration, direction)
     const found = differences.length === 0 ? expected : `${differences.length} peers treated otherwise`
-    const mode = direction === 'in permissive mode' && configuration.tls !== 'plaintext' ? { mode: 'permissive' } : {}
-    return /** @type {ProbedRow} */ ({ name: DIRECTIONS[direction], ...mode, found, expected, differences })
+    const isOfPermissive = direction === 'in permissive mode' && configuration.tls !== 'plaintext'
+    return {
+      name: DIRECTIONS[direction],
+      ...(isOfPermissive && { mode: /** @type {const} */ ('permissive') }),
+      found,
+      expected,
+      differences,
+    }
   })
 }
 
 /**
  * Tries the handshakes of refused peers: each must get an alert in its handshake, before it has sent a request.
  * @param {Probed} rig
- * @returns {Promise<ProbedRow>}
+ * @returns {Promise<ProbedRow>} differences: one for each peer that gets none
  */
 export async function probeHandshakes(rig) {
   const { trafficPolicy } = rig.configuration
@@ -172,11 +194,11 @@ export async function probeHandshakes(rig) {
     ({ ends, options, acceptedUnder }) =>
       ends.includes('client') && options !== null && !acceptedUnder.includes(trafficPolicy),
   )
-  const handshakes = await Promise.all(
-    refused.map(peer => probeHandshake(endpoint, createTlsOptions(peer, rig.credentials))),
+  const outcomes = await Promise.all(
+    refused.map(peer => tryHandshake(endpoint, createTlsOptions(peer, rig.credentials))),
   )
   const differences = refused.flatMap(({ name }, i) =>
-    handshakes[i] === ALERT ? [] : [`${name}: ${handshakes[i]}, expected ${ALERT}`],
+    outcomes[i] === ALERT ? [] : [`${name}: ${outcomes[i]}, expected ${ALERT}`],
   )
   const expected = 'each refused peer gets an alert in its handshake'
   const failureText = `${differences.length} refused peers get none in their handshake`
@@ -188,34 +210,42 @@ export async function probeHandshakes(rig) {
  * @param {Probed} rig
  * @param {string} service whose sidecar is called
  * @param {Peer} peer
- * @returns {Promise<string>} `accepted`, `refused`, or other words for how the sidecar treated it
+ * @returns {Promise<string>} `accepted`, `refused`, or other words for how the sidecar treated it; if methods differ, for each
  */
 async function sendAsPeer(rig, service, peer) {
-  const options = peer.options === null ? undefined : createTlsOptions(peer, rig.credentials)
+  const isPlainHttp = peer.options === null && rig.configuration.protocol !== 'grpc'
+  const methods = isPlainHttp ? METHODS : METHODS.slice(0, 1)
+  const outcomes = await Promise.all(methods.map(method => sendMethodAsPeer(rig, { service, peer, method })))
+  const [first] = outcomes
+  const areEqual = outcomes.every(outcome => outcome === first)
+  return areEqual ? first : methods.map((method, i) => `${method} ${outcomes[i]}`).join(', ')
+}
+
+/**
+ * Sends one request to a sidecar as a peer.
+ * @param {Probed} rig
+ * @param {{ service: string, peer: Peer, method: string }} options service: whose sidecar is called
+ * @returns {Promise<string>} `accepted`, `refused`, or other words for how the sidecar treated it, also that the request came to
+ *   the application although it was not answered 200
+ */
+async function sendMethodAsPeer(rig, { service, peer, method }) {
   const { protocol, tunnelPort } = rig.configuration
-  const answers = await Promise.all(
-    (options || protocol === 'grpc' ? METHODS.slice(0, 1) : METHODS).map(async method => {
-      const path = `${PEER_PATH}/${service}/${peer.name}/${method}`
-      const request = { host: 'echo', path: encodeURI(path), method, protocol }
-      const sendOptions = { tls: options, tunnelPort, timeoutSeconds: SEND_SECONDS }
-      const words = await sendRequest(rig.sidecars[service], request, sendOptions).then(
-        ({ status }) => (status === 200 ? ACCEPTED : `answered ${status}`),
-        renderRefusal,
-      )
-      const isForwarded = words !== ACCEPTED && rig.hasGot(request.path)
-      return { method, words: isForwarded ? `${words}, and yet its request came to the application` : words }
-    }),
-  )
-  const [first] = answers
-  const areEqual = answers.every(({ words }) => words === first.words)
-  return areEqual ? first.words : answers.map(({ method, words }) => `${method} ${words}`).join(', ')
+  const path = encodeURI(`${PEER_PATH}/${service}/${peer.name}/${method}`)
+  const tlsOptions = peer.options === null ? undefined : createTlsOptions(peer, rig.credentials)
+  const outcome = await sendRequest(
+    rig.sidecars[service],
+    { host: 'echo', path, method, protocol },
+    { tls: tlsOptions, tunnelPort, timeoutSeconds: SEND_SECONDS },
+  ).then(({ status }) => (status === 200 ? ACCEPTED : `answered ${status}`), renderRefusal)
+  const isForwarded = outcome !== ACCEPTED && rig.hasReceived(path)
+  return isForwarded ? `${outcome}, and yet its request came to the application` : outcome
 }
 
 /**
  * Renders what an error of a request means. A connection that the sidecar ended is a refusal; one that never came about, or
  * stays open, is not.
  * @param {Error & { code?: string }} error
- * @returns {string}
+ * @returns {string} `refused`, `failed: …`, or that nothing came in time
  */
 function renderRefusal({ code, message }) {
   if (/no answer within/.test(message)) return `neither answered nor refused within ${SEND_SECONDS} s`
@@ -226,20 +256,20 @@ function renderRefusal({ code, message }) {
  * Creates the options with which a peer connects.
  * @param {Peer} peer
  * @param {Probed['credentials']} credentials
- * @returns {tls.ConnectionOptions}
+ * @returns {ConnectionOptions} without certificate and key if the peer has none
  */
 function createTlsOptions({ credential, options }, credentials) {
   return { servername: 'server', ...(credential === null ? {} : credentials[credential]), ...options }
 }
 
 /**
- * Makes a handshake without a request, and renders how the listener ends it. In TLS 1.3 the client ends its part of the
+ * Tries a handshake without a request, and renders how the listener ends it. In TLS 1.3 the client ends its part of the
  * handshake before the server has checked its certificate, so the alert comes after that.
- * @param {import('../../model/types.ts').Endpoint} endpoint
- * @param {tls.ConnectionOptions} options
- * @returns {Promise<string>} ALERT, `closed without an alert` or `kept open`
+ * @param {Endpoint} endpoint
+ * @param {ConnectionOptions} options
+ * @returns {Promise<string>} ALERT, NO_ALERT or, if nothing comes for SILENT_MS, `kept open`
  */
-function probeHandshake({ address, port }, options) {
+function tryHandshake({ address, port }, options) {
   return new Promise(resolve => {
     const socket = tls.connect({ host: address, port, rejectUnauthorized: false, ...options })
     const settle = (/** @type {string} */ outcome) => {
@@ -248,9 +278,9 @@ function probeHandshake({ address, port }, options) {
     }
     socket.setTimeout(SILENT_MS, () => settle('kept open'))
     socket.on('error', (/** @type {Error & { code?: string }} */ { code = '', message }) =>
-      settle(/ALERT/i.test(`${code} ${message}`) ? ALERT : 'closed without an alert'),
+      settle(/ALERT/i.test(`${code} ${message}`) ? ALERT : NO_ALERT),
     )
-    socket.on('close', () => settle('closed without an alert'))
+    socket.on('close', () => settle(NO_ALERT))
     // Without a reader, neither an alert nor the end is noticed.
     socket.resume()
   })
@@ -262,22 +292,20 @@ function probeHandshake({ address, port }, options) {
  * @param {Probed} rig
  * @param {string} upstream the name of the peer's upstream
  * @param {Peer} peer
- * @returns {Promise<string>} whether the sidecar accepted the peer: `accepted`, `refused` or the status of an unexpected answer
+ * @returns {Promise<string>} whether the sidecar accepted the peer: `accepted`, `refused` or the status of an unexpected answer;
+ *   a request that fails counts as answered 503
  */
 async function sendToPeer(rig, upstream, { options }) {
   // FSM's scripts close the connection instead of answering.
   const { status } = await requestEcho(rig, { host: upstream }).catch(() => ({ status: 503 }))
-  // None of these peers answers. Which 5xx the sidecar gives then is tried in parity-answers.
+  // None of these peers answers. The row parity-answers tries which 5xx the sidecar gives then.
   if (status < 500) return `answered ${status}`
+  const connections = rig.observed.filter(({ observer }) => observer === upstream)
   // A peer without TLS also notes a sidecar's attempt at a handshake, which is no acceptance.
-  return renderAcceptance(rig.observed.some(o => o.observer === upstream && (options !== null || o.tls === NO_TLS)))
+  return renderAcceptance(connections.some(({ tls: session }) => options !== null || session === NO_TLS))
 }
 
-/**
- * Renders whether a peer is accepted.
- * @param {boolean} isAccepted
- * @returns {string}
- */
+/** @param {boolean} isAccepted */
 function renderAcceptance(isAccepted) {
   return isAccepted ? ACCEPTED : REFUSED
 }

@@ -1,4 +1,5 @@
 import http from 'node:http'
+import { parseJson } from '../../lib/json.js'
 import { countResets } from '../../node/kernel/sockets.js'
 import { sendRequest } from '../../node/send.js'
 import {
@@ -11,11 +12,13 @@ import {
   PASSED_ON,
 } from './corpus.js'
 
-/** Requests that every plane must answer alike. */
+/** The checks of requests that every plane must answer alike. */
 /** @import { Probed } from './probe.js' */
 /** @import { EchoedRequest } from './corpus.js' */
-/** @import { Ask } from '../../node/send.js' */
+/** @import { Request } from '../../node/send.js' */
 
+// The cluster `half` has two endpoints: so many requests reach the one that refuses connections, too.
+const HALF_REQUESTS = 20
 const SPLIT_REQUESTS = 400
 const SPLIT_CLIENTS = 8
 const SPLIT_SHARE = 0.8
@@ -34,17 +37,22 @@ const CONNECT_SHARE_MOST = 0.9
 // Tries that are expected, and how often the check is repeated: at least, and at most while it counts more.
 const LONE = { tries: 2, times: 3, timesMost: 30 }
 
-/** @typedef {{ name: string, run: (rig: Probed) => Promise<string[]> }} Check run: lists the differences; empty: it passed */
+/** @typedef {{ name: string, run: (rig: Probed) => Promise<string[]> }} Check run: lists the differences; []: it passed */
+
+/** @typedef {EchoedRequest & { extraHeaders: string[] }} Echo extraHeaders: names of headers that a sidecar added */
 
 /**
  * Creates the check of a case of the corpus.
- * @param {{ name: string, request: Ask, expected: Partial<EchoedRequest> }} row
+ * @param {{ name: string, request: Request, expected: Partial<EchoedRequest> }} testCase
  * @returns {Check}
  */
-const checkCase = ({ name, ...row }) => ({
-  name,
-  run: async rig => listAnswerDifferences(await requestEcho(rig, row.request), row.expected),
-})
+function createCaseCheck(testCase) {
+  return {
+    name: testCase.name,
+    // A case makes its bodies when it is asked for them: 10 MiB would stay in memory.
+    run: async rig => listAnswerDifferences(await requestEcho(rig, testCase.request), testCase.expected),
+  }
+}
 
 /** Checks that are the same for requests and gRPC calls. @type {Check[]} */
 const COMMON = [
@@ -55,8 +63,8 @@ const COMMON = [
       const request = { host: 'echo', path: '/headers', headers: PASSED_ON, protocol }
       const { body, headers } = await sendRequest(rig.sidecars.client, request)
       return [
-        ...listRemovedHeaders(PASSED_ON, JSON.parse(body)).map(lost => `${lost} of the request`),
-        ...listRemovedHeaders({ via: PASSED_ON.via }, headers).map(lost => `${lost} of the answer`),
+        ...listRemovedHeaders(PASSED_ON, parseJson(body) ?? {}).map(difference => `${difference} of the request`),
+        ...listRemovedHeaders({ via: PASSED_ON.via }, headers).map(difference => `${difference} of the answer`),
       ]
     },
   },
@@ -64,9 +72,12 @@ const COMMON = [
     name: 'a refused connection, tried once more at the endpoint that is next',
     run: async rig => {
       const answers = []
-      for (let i = 0; i < 20; i++) answers.push(await requestEcho(rig, { host: 'half', method: 'POST', body: `${i}` }))
-      const wrong = answers.filter((a, i) => a.status !== 200 || a.upstream !== 'a' || a.body !== `${i}`)
-      return wrong.length > 0 ? [`${wrong.length} of 20 failed`] : []
+      for (let i = 0; i < HALF_REQUESTS; i++)
+        answers.push(await requestEcho(rig, { host: 'half', method: 'POST', body: `${i}` }))
+      const wrong = answers.filter(
+        ({ status, upstream, body }, i) => status !== 200 || upstream !== 'a' || body !== `${i}`,
+      )
+      return wrong.length > 0 ? [`${wrong.length} of ${HALF_REQUESTS} failed`] : []
     },
   },
   {
@@ -79,7 +90,7 @@ const COMMON = [
 
 /** @type {Check[]} */
 export const ANSWERS = [
-  ...CASES.map(checkCase),
+  ...CASES.map(createCaseCheck),
   {
     name: 'no host, which is no name of a route',
     run: async rig => {
@@ -91,17 +102,15 @@ export const ANSWERS = [
 ]
 
 /** The checks of requests that gRPC calls can make, too. */
-export const GRPC_CHECKS = [...GRPC_CASES.map(checkCase), ...COMMON]
+export const GRPC_CHECKS = [...GRPC_CASES.map(createCaseCheck), ...COMMON]
 
 /** @type {Check} */
 export const EARLY_ANSWER = {
   name: 'an answer that begins before its request has ended',
   run: async rig => {
     const body = 'e'.repeat(10 * 1024 * 1024)
-    return listAnswerDifferences(await requestEcho(rig, { host: 'echo', method: 'POST', path: EARLY_PATH, body }), {
-      status: 200,
-      body,
-    })
+    const answer = await requestEcho(rig, { host: 'echo', method: 'POST', path: EARLY_PATH, body })
+    return listAnswerDifferences(answer, { status: 200, body })
   },
 }
 
@@ -114,20 +123,18 @@ export const CONNECT_TIMEOUT = {
   name: 'an upstream that cannot be connected in time',
   run: async rig => {
     const [full, slow] = await Promise.all(
-      ['full', 'slow'].map(host => measureAnswer(() => requestEcho(rig, { host }))),
+      ['full', 'slow'].map(host => measureSeconds(() => requestEcho(rig, { host }))),
     )
-    const differences = [slow, full].flatMap(({ answer }) =>
-      listAnswerDifferences(answer, { status: chooseExpectedStatus(504, rig.configuration), upstream: undefined }),
-    )
+    const expected = { status: chooseExpectedStatus(504, rig.configuration), upstream: undefined }
+    const differences = [slow, full].flatMap(({ answer }) => listAnswerDifferences(answer, expected))
     if (differences.length > 0) return [...new Set(differences)]
     if (full.seconds < CONNECT_SHARE_MOST * slow.seconds) return []
-    const [late, request] = [full, slow].map(({ seconds }) => seconds.toFixed(1))
-    return [`504 after ${late} s, where a request has ${request} s`]
+    return [`504 after ${full.seconds.toFixed(1)} s, where a request has ${slow.seconds.toFixed(1)} s`]
   },
 }
 
 /** @type {Check} */
-export const LONE_RETRY = createLoneRetry(({ sidecars, configuration: { protocol } }) =>
+export const LONE_RETRY = createLoneRetryCheck(({ sidecars, configuration: { protocol } }) =>
   sendRequest(sidecars.permissive, { host: 'gone', protocol }),
 )
 
@@ -136,9 +143,9 @@ export const LONE_RETRY = createLoneRetry(({ sidecars, configuration: { protocol
  * other resets with them. The check must therefore run alone, and is repeated up to LONE.timesMost times: the fewest resets are
  * the sidecar's own tries.
  * @param {(rig: Probed) => Promise<unknown>} sendToRefusing sends a request or bytes to the upstream that refuses
- * @returns {Check}
+ * @returns {Check} throws what `sendToRefusing` throws, or if the kernel's counters cannot be read
  */
-export function createLoneRetry(sendToRefusing) {
+export function createLoneRetryCheck(sendToRefusing) {
   return {
     name: 'a refused connection, tried once more at the only endpoint',
     run: async rig => {
@@ -156,34 +163,31 @@ export function createLoneRetry(sendToRefusing) {
 /**
  * Sends a request to the client's sidecar, and reads what the upstream echoes of it.
  * @param {Probed} rig
- * @param {Ask} request
+ * @param {Request} request
  * @param {http.Agent} [agent] absent: a connection of its own
- * @returns {Promise<EchoedRequest & { extraHeaders: string[], localPort: number | undefined }>} upstream: absent if a sidecar
- *   answered itself; extraHeaders: names of headers that a sidecar added, without those that may differ
- * @throws if no answer comes in time, or the connection breaks
+ * @returns {Promise<Echo & { localPort: number | undefined }>} upstream, path, method, nonce, long: undefined if a sidecar
+ *   answered itself; nonce, long: undefined also if the request had none; extraHeaders: without those that may differ
+ * @throws {Error} if no answer comes in time, or the connection breaks
  */
 export async function requestEcho(rig, request, agent) {
-  const endpoint = chooseHostEndpoint(rig, `${request.host}`)
   const { configuration, requestSeconds } = rig
-  const { protocol } = configuration
-  const message = { ...request, protocol }
-  const { status, body, headers, localPort } = await sendRequest(endpoint, message, {
-    agent,
-    timeoutSeconds:
-      SILENT.has(`${request.host}`) && requestSeconds
-        ? Math.min(SILENT_TIMES * requestSeconds, ANSWER_SECONDS)
-        : ANSWER_SECONDS,
-  })
-  const get = (/** @type {string} */ name) => /** @type {string | undefined} */ (headers[name])
+  const endpoint = chooseHostEndpoint(rig, `${request.host}`)
+  const message = { ...request, protocol: configuration.protocol }
+  const timeoutSeconds =
+    SILENT.has(`${request.host}`) && requestSeconds
+      ? Math.min(SILENT_TIMES * requestSeconds, ANSWER_SECONDS)
+      : ANSWER_SECONDS
+  const { status, body, headers, localPort } = await sendRequest(endpoint, message, { agent, timeoutSeconds })
+  const readHeader = (/** @type {string} */ name) => /** @type {string | undefined} */ (headers[name])
   return {
     status,
     body,
     localPort,
-    upstream: get('x-upstream'),
-    path: get('x-path'),
-    method: get('x-method'),
-    nonce: get('x-nonce'),
-    long: get('x-long')?.length,
+    upstream: readHeader('x-upstream'),
+    path: readHeader('x-path'),
+    method: readHeader('x-method'),
+    nonce: readHeader('x-nonce'),
+    long: readHeader('x-long')?.length,
     extraHeaders: Object.keys(headers).filter(
       name => !IGNORED_HEADERS.test(name) && !name.startsWith('x-') && name !== 'content-type',
     ),
@@ -191,21 +195,23 @@ export async function requestEcho(rig, request, agent) {
 }
 
 /**
- * Measures how long an answer takes.
+ * Sends a request, and measures the time to its answer.
  * @template T
- * @param {() => Promise<T>} getAnswer sends the request
+ * @param {() => Promise<T>} send
  * @returns {Promise<{ answer: T, seconds: number }>}
+ * @throws what `send` throws
  */
-async function measureAnswer(getAnswer) {
+async function measureSeconds(send) {
   const beganAt = performance.now()
-  const answer = await getAnswer()
+  const answer = await send()
   return { answer, seconds: (performance.now() - beganAt) / 1000 }
 }
 
 /**
- * Says whether the shares of a split's upstreams fit its weights, by a chi-square test.
+ * Says whether the shares of a split's upstreams fit its weights, by a chi-square test on SPLIT_REQUESTS answers.
  * @param {Probed} rig
  * @returns {Promise<boolean>}
+ * @throws {Error} the first of a request that is not answered, once none is under way
  */
 async function isSplitRight(rig) {
   const agent = new http.Agent({ keepAlive: true })
@@ -225,31 +231,30 @@ async function isSplitRight(rig) {
   const outcomes = await Promise.allSettled(Array.from({ length: SPLIT_CLIENTS }, sendInTurn))
   agent.destroy()
   for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
-  const counts = [answers.filter(a => a.upstream === 'a').length, answers.filter(a => a.upstream === 'b').length]
+  const counts = ['a', 'b'].map(name => answers.filter(({ upstream }) => upstream === name).length)
   const expected = [SPLIT_SHARE * SPLIT_REQUESTS, (1 - SPLIT_SHARE) * SPLIT_REQUESTS]
-  const chiSquare = counts.reduce((sum, n, i) => sum + (n - expected[i]) ** 2 / expected[i], 0)
+  const chiSquare = counts.reduce((sum, count, i) => sum + (count - expected[i]) ** 2 / expected[i], 0)
   return chiSquare <= CHI_SQUARE_MOST
 }
 
 /**
  * Lists the differences of an answer from the expected one, a 503 without a reason, and headers that a sidecar added.
- * @param {EchoedRequest & { extraHeaders: string[] }} answer
+ * @param {Echo} answer
  * @param {Partial<EchoedRequest>} expected fields that it lacks may have any value
  * @returns {string[]} []: none
  */
 function listAnswerDifferences(answer, expected) {
-  const wrongFields = Object.entries(expected).filter(
-    ([name, value]) => answer[/** @type {keyof EchoedRequest} */ (name)] !== value,
-  )
-  const isMute = answer.status === 503 && answer.upstream === undefined && answer.body === ''
+  const readField = (/** @type {string} */ name) => answer[/** @type {keyof EchoedRequest} */ (name)]
+  const wrongFields = Object.entries(expected).filter(([name, value]) => readField(name) !== value)
+  const isFromSidecar = answer.upstream === undefined
+  // If a sidecar answers itself, the body says why.
+  const reason = isFromSidecar && answer.body ? ` (${answer.body.slice(0, 100)})` : ''
   return [
     ...wrongFields.map(([name, value]) => {
-      // If a sidecar answers itself, the body says why.
-      const why = name === 'status' && answer.upstream === undefined && answer.body
-      const text = renderShortValue(answer[/** @type {keyof EchoedRequest} */ (name)])
-      return `${name} ${text}${why ? ` (${why.slice(0, 100)})` : ''}, expected ${renderShortValue(value)}`
+      const text = `${name} ${renderShortValue(readField(name))}${name === 'status' ? reason : ''}`
+      return `${text}, expected ${renderShortValue(value)}`
     }),
-    ...(isMute ? ['a 503 without a reason'] : []),
+    ...(answer.status === 503 && isFromSidecar && answer.body === '' ? ['a 503 without a reason'] : []),
     ...(answer.extraHeaders.length > 0 ? [`headers of its own: ${answer.extraHeaders.join(', ')}`] : []),
   ]
 }
@@ -258,7 +263,7 @@ function listAnswerDifferences(answer, expected) {
  * Lists headers that did not arrive with their value. A proxy may have added its own value behind a comma.
  * @param {Record<string, string>} sent
  * @param {Record<string, unknown>} received
- * @returns {string[]} []: all arrived
+ * @returns {string[]} a line for each, with the value that arrived, or `removed`; []: all arrived
  */
 function listRemovedHeaders(sent, received) {
   const hasArrived = (/** @type {string} */ name) => `${received[name]}`.split(', ').includes(sent[name])
@@ -270,7 +275,7 @@ function listRemovedHeaders(sent, received) {
 /**
  * Renders a value, or the length of a text above 40 characters.
  * @param {unknown} value
- * @returns {string}
+ * @returns {string} `none` for null and undefined
  */
 function renderShortValue(value) {
   return typeof value === 'string' && value.length > 40 ? `${value.length} bytes` : `${value ?? 'none'}`

@@ -1,8 +1,8 @@
 import { SERVERS } from './peers.js'
 
-/** One corpus of requests that every plane must answer alike. Pure data. */
+/** The corpus: the routes and hosts of a rig, and the requests that every plane must answer alike. Pure data. */
 /** @import { Endpoint, Route } from '../../model/types.ts' */
-/** @import { Ask } from '../../node/send.js' */
+/** @import { Request } from '../../node/send.js' */
 
 /** Behaviour that a comparison of planes leaves out, because they are known to differ there. */
 export const LEFT_OUT = [
@@ -27,7 +27,7 @@ const PORTS_APART = 100
 /**
  * Computes the port for bytes to a host.
  * @param {number} first the first port, that of the listener
- * @param {string} host one of BYTE_HOSTS, or one that only the client's sidecar has
+ * @param {string} host one of BYTE_HOSTS, or an upstream that only the client's sidecar calls: `refused`, an observer or a peer
  * @returns {number} below `first` for a host that has none
  */
 export function computeBytePort(first, host) {
@@ -39,7 +39,7 @@ export function computeBytePort(first, host) {
  * Chooses the endpoint of the client's sidecar to which requests or bytes for a host are sent.
  * @param {{ sidecars: Record<string, Endpoint>, configuration: { protocol: string } }} rig
  * @param {string} host
- * @returns {Endpoint}
+ * @returns {Endpoint} for bytes with a port of the host's own (`computeBytePort`)
  */
 export function chooseHostEndpoint({ sidecars, configuration }, host) {
   const { address, port } = sidecars.client
@@ -103,8 +103,8 @@ export const ROUTES = [
 ]
 
 /**
- * The parts of an answer that the corpus looks at: its status and body, the upstream that gave it, and what that got of the
- * request.
+ * The parts of an answer that the corpus looks at: its status and body, the upstream that gave it, and the parts of the request
+ * that arrived there.
  * @typedef {object} EchoedRequest
  * @property {number} status
  * @property {string} body
@@ -117,7 +117,7 @@ export const ROUTES = [
 
 /**
  * Requests, each with what must come back from every plane; parts that are not named may be anything.
- * @type {{ name: string, request: Ask, expected: Partial<EchoedRequest> }[]}
+ * @type {{ name: string, request: Request, expected: Partial<EchoedRequest> }[]}
  */
 export const CASES = [
   { name: 'a plain GET', request: { host: 'echo' }, expected: { status: 200, upstream: 'a', body: '' } },
@@ -211,9 +211,10 @@ export const CASES = [
  * The cases that a unary gRPC call can make: POSTs that are not chunked, and ask for no HTTP status (`/status/`). A case is
  * copied only if its status differs for gRPC: a copy would evaluate its getters, and keep bodies of megabytes in memory.
  */
-export const GRPC_CASES = CASES.filter(({ request: { method = 'POST', path = '/', isChunked } }) => {
-  return method === 'POST' && !isChunked && !path.startsWith('/status/')
-}).map(testCase => {
+export const GRPC_CASES = CASES.filter(
+  ({ request: { method = 'POST', path = '/', isChunked } }) =>
+    method === 'POST' && !isChunked && !path.startsWith('/status/'),
+).map(testCase => {
   const { expected } = testCase
   const status = expected.status && chooseExpectedStatus(expected.status, { protocol: 'grpc' })
   return status === expected.status ? testCase : { ...testCase, expected: { ...expected, status } }
@@ -223,7 +224,7 @@ export const GRPC_CASES = CASES.filter(({ request: { method = 'POST', path = '/'
  * Chooses the HTTP status to expect: for gRPC 503 instead of 504, since UNAVAILABLE stands for both.
  * @param {number} status of the corpus
  * @param {{ protocol: string }} configuration
- * @returns {number}
+ * @returns {number} `status` itself for any other
  */
 export function chooseExpectedStatus(status, { protocol }) {
   return protocol === 'grpc' && status === 504 ? 503 : status
@@ -249,13 +250,13 @@ function createEchoCase(bytes, { isChunked }) {
 }
 
 /**
- * Creates a route for all paths of a host, unless `more` has another prefix.
+ * Creates a route for all paths of a host, unless `fields` have another prefix.
  * @param {string | null} host null: any
- * @param {Partial<Route>} more further fields of the route, but not its split
+ * @param {Partial<Omit<Route, 'split'>>} fields others of the route
  * @param {[cluster: string, weight: number][]} split clusters with their weights
  * @returns {Route}
  */
-export function createHostRoute(host, more, ...split) {
+export function createHostRoute(host, fields, ...split) {
   const shares = split.map(([cluster, weight]) => ({ cluster, weight }))
-  return { host, pathPrefix: '/', headers: {}, ...more, split: shares }
+  return { host, pathPrefix: '/', headers: {}, ...fields, split: shares }
 }

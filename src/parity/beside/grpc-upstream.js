@@ -15,7 +15,7 @@ export const GRPC_PATHS = {
   /** Resets the stream after half of the answer. */
   cut: '/cut/',
 }
-/** The prefix of the path that is noted when a caller cancels its stream. */
+/** The prefix of the path that is noted when a caller aborts its stream. */
 export const CANCELLED = '/cancelled'
 /** The grpc-message of each failure. Its blanks and its % must be percent-encoded on the way. */
 export const REASON = 'ends badly: 100 %'
@@ -27,7 +27,7 @@ const { NGHTTP2_INTERNAL_ERROR } = http2.constants
  * Creates an HTTP/2 server that answers with the message of the request, and its name in a header, when it has the whole
  * message; at EARLY_PATH already while the message arrives.
  * @param {string | null} name of the upstream; null: it does not answer
- * @param {(path: string) => void} note is called with the path of each stream
+ * @param {(path: string) => void} note is called with the path of each stream, and with CANCELLED before the path if it is aborted
  * @returns {http2.Http2Server} not listening yet
  */
 export function createGrpcServer(name, note) {
@@ -55,6 +55,7 @@ export function createGrpcServer(name, note) {
  * Answers one stream as its path demands (GRPC_PATHS).
  * @param {http2.ServerHttp2Stream} stream
  * @param {{ name: string, path: string, headers: http2.IncomingHttpHeaders }} request name: that of the upstream
+ * @throws {Error} if the stream breaks
  */
 async function answerStream(stream, { name, path, headers }) {
   if (path.startsWith(GRPC_PATHS.hang)) return void stream.resume()
@@ -64,10 +65,10 @@ async function answerStream(stream, { name, path, headers }) {
   const { 'x-nonce': nonce = '', 'x-long': long } = headers
   const echoHeaders = { 'x-upstream': name, 'x-path': path, 'x-method': headers[':method'] }
   const answerHeaders = { ':status': 200, 'content-type': 'application/grpc', ...echoHeaders }
-  const [, statusOnly] = path.split(GRPC_PATHS.only)
-  if (statusOnly)
+  const [, onlyStatus] = path.split(GRPC_PATHS.only)
+  if (onlyStatus)
     return stream.respond(
-      { ...answerHeaders, 'grpc-status': statusOnly, 'grpc-message': encodeURI(REASON) },
+      { ...answerHeaders, 'grpc-status': onlyStatus, 'grpc-message': encodeURI(REASON) },
       { endStream: true },
     )
   stream.respond(

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import http2 from 'node:http2'
 import { setTimeout as delay } from 'node:timers/promises'
-import { isInTime } from '../../lib/wait.js'
-import { CODES, callEndpoint, frameMessage, openChannel } from '../../node/call.js'
+import { pollInTime } from '../../lib/wait.js'
+import { CODES, callUnary, frameMessage, openChannel } from '../../node/call.js'
 import { ANSWER_SECONDS } from './answers.js'
 import { CANCELLED, GRPC_PATHS, REASON } from './grpc-upstream.js'
 
-/** The corpus of gRPC: unary calls that every plane which carries gRPC must carry alike. */
+/** The checks of gRPC: unary calls that every plane which carries gRPC must carry alike. */
 /**
  * @import { Probed } from './probe.js'
  * @import { Check } from './answers.js'
@@ -14,11 +14,11 @@ import { CANCELLED, GRPC_PATHS, REASON } from './grpc-upstream.js'
  */
 
 const { NGHTTP2_CANCEL } = http2.constants
-const NOTE = { deadlineSeconds: 5, intervalMs: 20 }
+const ARRIVAL = { deadlineSeconds: 5, intervalMs: 20 }
 const HELD_MS = 300
 // The longest message that a gRPC client accepts by default.
 const LARGE_BYTES = 4 * 1024 * 1024
-const AT_ONCE = 32
+const CONCURRENT = 32
 
 /** @type {Check[]} */
 export const UNARY = [
@@ -51,12 +51,12 @@ export const UNARY = [
     )
   }),
   createCallCheck('many calls at once over one connection, with messages of different lengths', async ({ ask }) => {
-    const sent = Array.from({ length: AT_ONCE }, (_, i) => `${i}-`.repeat(1 + 997 * i))
+    const sent = Array.from({ length: CONCURRENT }, (_, i) => `${i}-`.repeat(1 + 997 * i))
     const answers = await Promise.all(sent.map((body, i) => ask('/', { body, nonce: `${i}` })))
     const wrong = answers.filter(
       ({ code, body, trailers }, i) => code !== 0 || body !== sent[i] || trailers['x-trailer'] !== `${i}`,
     )
-    return wrong.length > 0 ? [`${wrong.length} of ${AT_ONCE} answered otherwise`] : []
+    return wrong.length > 0 ? [`${wrong.length} of ${CONCURRENT} answered otherwise`] : []
   }),
   createCallCheck('a half-close: the answer comes when the client has ended its half', async ({ ask }) => {
     let isEnded = false
@@ -71,9 +71,9 @@ export const UNARY = [
     })
     return listFieldDifferences({ code, body }, { code: CODES.ok, body: 'held' })
   }),
-  createCallCheck('a call that the client cancels, and one after it', async rig => {
-    const { differences } = await cancelCall(rig)
-    return [...differences, ...(await checkNextCall(rig.ask))]
+  createCallCheck('a call that the client cancels, and one after it', async ({ ask, rig }) => {
+    const { differences } = await cancelCall(ask, rig)
+    return [...differences, ...(await checkNextCall(ask))]
   }),
   ...[
     [GRPC_PATHS.reset, 'a stream that the upstream resets, and one after it'],
@@ -87,27 +87,28 @@ export const UNARY = [
 ]
 
 /** @type {Check} */
-export const CANCELLATION = createCallCheck('a call that the client cancels', async rig => {
-  const { path, differences } = await cancelCall(rig)
+export const CANCELLATION = createCallCheck('a call that the client cancels', async ({ ask, rig }) => {
+  const { path, differences } = await cancelCall(ask, rig)
   if (differences.length > 0) return differences
-  return (await isNoted(rig.rig, CANCELLED + path)) ? [] : ['the upstream was not told']
+  return (await hasArrived(rig, CANCELLED + path)) ? [] : ['the upstream was not told']
 })
 
 /**
- * @typedef {object} OwnCall the parts in which a call differs from the others of a check
+ * The parts in which a call differs from the others of a check.
+ * @typedef {object} CallParts
  * @property {string} [body]
  * @property {string} [nonce]
  * @property {(stream: http2.ClientHttp2Stream) => void} [begin] writes the stream itself, in place of a body
  */
 /**
  * Calls the upstream `a` over the check's connection.
- * @typedef {(path: string, own: OwnCall) => Promise<Called>} AskOne
+ * @typedef {(path: string, parts: CallParts) => Promise<Called>} AskUpstream
  */
 
 /**
  * Creates a check whose calls share one connection to the client's sidecar.
  * @param {string} name of the check
- * @param {(own: { ask: AskOne, rig: Probed }) => Promise<string[]>} run lists the differences; []: it passed
+ * @param {(tools: { ask: AskUpstream, rig: Probed }) => Promise<string[]>} run lists the differences; []: it passed
  * @returns {Check}
  */
 function createCallCheck(name, run) {
@@ -115,11 +116,11 @@ function createCallCheck(name, run) {
     name,
     async run(rig) {
       const channel = openChannel(rig.sidecars.client)
-      /** @type {AskOne} */
+      /** @type {AskUpstream} */
       const ask = (path, { body, nonce, begin }) => {
         const headers = nonce === undefined ? undefined : { 'x-nonce': nonce }
         const options = { channel, begin, timeoutSeconds: ANSWER_SECONDS }
-        return callEndpoint(rig.sidecars.client, { host: 'echo', path, body, headers }, options)
+        return callUnary(rig.sidecars.client, { host: 'echo', path, body, headers }, options)
       }
       try {
         return await run({ ask, rig })
@@ -131,19 +132,20 @@ function createCallCheck(name, run) {
 }
 
 /**
- * Cancels a call after it has arrived at the upstream.
- * @param {{ ask: AskOne, rig: Probed }} options
+ * Makes a call, and cancels it when it has arrived at the upstream, or after 5 s.
+ * @param {AskUpstream} ask
+ * @param {Probed} rig
  * @returns {Promise<{ path: string, differences: string[] }>} path: of the call; differences: []: it arrived, and was not
  *   answered
  */
-async function cancelCall({ ask, rig }) {
+async function cancelCall(ask, rig) {
   const path = `${GRPC_PATHS.hang}${randomBytes(8).toString('hex')}`
   /** @type {string[]} */
   const differences = []
   await ask(path, {
     begin: async stream => {
       stream.end(frameMessage(Buffer.from('message')))
-      if (!(await isNoted(rig, path))) differences.push('it did not come to the upstream')
+      if (!(await hasArrived(rig, path))) differences.push('it did not come to the upstream')
       stream.close(NGHTTP2_CANCEL)
     },
   }).then(
@@ -154,20 +156,20 @@ async function cancelCall({ ask, rig }) {
 }
 
 /**
- * Says whether the upstream notes a path within 5 s.
+ * Says whether a path arrives at the upstream within 5 s.
  * @param {Probed} rig
  * @param {string} path
  * @returns {Promise<boolean>}
  */
-function isNoted(rig, path) {
-  return isInTime(() => rig.hasGot(path), NOTE)
+function hasArrived(rig, path) {
+  return pollInTime(() => rig.hasReceived(path), ARRIVAL)
 }
 
 /**
  * Checks that the connection still serves calls after one that failed.
- * @param {AskOne} ask
+ * @param {AskUpstream} ask
  * @returns {Promise<string[]>} the differences; []: none
- * @throws what `ask` throws
+ * @throws {Error} if the call is not answered
  */
 async function checkNextCall(ask) {
   const { code, body } = await ask('/', { body: 'after' })

@@ -29,18 +29,22 @@ const NAMES = new Map([
   [0x11ec, 'X25519MLKEM768'],
 ])
 const NUMBERS = new Map([...NAMES].map(([number, name]) => [name, number]))
+
 /**
- * Renders a group of the key exchange by its name, or by its number if it has none here.
- * @returns {string}
+ * Renders a group of the key exchange.
+ * @param {number} number
+ * @returns {string} its name, or `group 0x…` if it has none in NAMES
  */
-const renderGroupName = (/** @type {number} */ number) => NAMES.get(number) ?? `group 0x${number.toString(16)}`
+function renderGroup(number) {
+  return NAMES.get(number) ?? `group 0x${number.toString(16)}`
+}
 
 /**
  * Reads which of some groups a server chooses. The hello offers the groups without a key share, so the server must name the one
  * that it wants (HelloRetryRequest).
  * @param {Endpoint} endpoint
  * @param {string[]} groups names of NAMES
- * @returns {Promise<string | null>} null: an alert, no answer within 5 s, or an answer without a group
+ * @returns {Promise<string | null>} null: an alert, a broken connection, no answer within 5 s, or an answer without a group
  */
 export function readServerGroup({ address, port }, groups) {
   return new Promise(resolve => {
@@ -53,7 +57,7 @@ export function readServerGroup({ address, port }, groups) {
     }
     const timer = setTimeout(() => settle(null), HELLO_MS)
     socket.on('error', () => settle(null)).on('end', () => settle(null))
-    socket.on('connect', () => socket.write(renderClientHello(groups)))
+    socket.on('connect', () => socket.write(encodeClientHello(groups)))
     socket.on('data', data => {
       bytes = Buffer.concat([bytes, data])
       if (bytes[0] === ALERT) settle(null)
@@ -65,7 +69,7 @@ export function readServerGroup({ address, port }, groups) {
 /**
  * Says whether bytes contain the whole first record.
  * @param {Buffer} bytes
- * @returns {boolean}
+ * @returns {boolean} false also: there are none
  */
 export function hasWholeRecord(bytes) {
   return bytes.length >= RECORD_HEAD_BYTES && bytes.length >= RECORD_HEAD_BYTES + bytes.readUInt16BE(3)
@@ -74,23 +78,28 @@ export function hasWholeRecord(bytes) {
 /**
  * Parses the group that a server chose from its first record.
  * @param {Buffer} record
- * @returns {string | null} null: the record is no ServerHello with a key share
+ * @returns {string | null} null: the record is no ServerHello with a key share, or a malformed one
  */
-export const parseServerGroup = record => parseOrNull(() => readChosenGroup(record))
+export function parseServerGroup(record) {
+  return parseOrNull(() => readChosenGroup(record))
+}
 
 /**
  * Parses the key-exchange groups of a client's first record.
  * @param {Buffer} record
- * @returns {{ groups: string[], shares: string[] } | null} groups: offered, in the client's order; shares: those with a key
- *   share; null: the record is no ClientHello, or a malformed one
+ * @returns {{ groups: string[], shares: string[] } | null} groups: offered, in the client's order, [] without that extension;
+ *   shares: those with a key share; null: the record is no ClientHello, or a malformed one
  */
-export const parseClientGroups = record => parseOrNull(() => readOfferedGroups(record))
+export function parseClientGroups(record) {
+  return parseOrNull(() => readOfferedGroups(record))
+}
 
 /**
  * Calls a parser whose message may be malformed.
  * @template T
- * @param {() => T | null} parse parses a message
- * @returns {T | null} null: a length reaches beyond the message (RangeError, TypeError)
+ * @param {() => T | null} parse
+ * @returns {T | null} null: the parser gives it, or a length reaches beyond the message (RangeError, TypeError)
+ * @throws any other error of the parser
  */
 function parseOrNull(parse) {
   try {
@@ -105,6 +114,7 @@ function parseOrNull(parse) {
  * Reads the group of a ServerHello.
  * @param {Buffer} record
  * @returns {string | null} null: the record is none, or has no key share
+ * @throws {RangeError} or TypeError, if a length reaches beyond the message
  */
 function readChosenGroup(record) {
   const message = readHandshakeMessage(record, SERVER_HELLO)
@@ -112,13 +122,14 @@ function readChosenGroup(record) {
   const sessionOffset = HELLO_HEAD_BYTES + 2 + RANDOM_BYTES
   // The session id is followed by the suite (2 bytes) and the compression (1 byte).
   const share = findExtension(message, sessionOffset + 1 + message[sessionOffset] + 3, KEY_SHARE)
-  return share === null ? null : renderGroupName(share.readUInt16BE(0))
+  return share === null ? null : renderGroup(share.readUInt16BE(0))
 }
 
 /**
  * Reads the groups of a ClientHello.
  * @param {Buffer} record
  * @returns {{ groups: string[], shares: string[] } | null} null: the record is none
+ * @throws {RangeError} or TypeError, if a length reaches beyond the message
  */
 function readOfferedGroups(record) {
   const message = readHandshakeMessage(record, CLIENT_HELLO)
@@ -127,17 +138,16 @@ function readOfferedGroups(record) {
   const suitesOffset = sessionOffset + 1 + message[sessionOffset]
   const compressionOffset = suitesOffset + 2 + message.readUInt16BE(suitesOffset)
   const extensionsOffset = compressionOffset + 1 + message[compressionOffset]
-  const groups = findExtension(message, extensionsOffset, GROUPS)
+  const groupList = findExtension(message, extensionsOffset, GROUPS)
   const shareList = findExtension(message, extensionsOffset, KEY_SHARE)
+  const groups = []
+  for (let i = 0; groupList !== null && i < Math.floor(groupList.readUInt16BE(0) / 2); i++)
+    groups.push(renderGroup(groupList.readUInt16BE(2 + 2 * i)))
   const shares = []
+  // Each share is a group, a length and so many bytes.
   for (let i = 2; shareList !== null && i < shareList.length; i += 4 + shareList.readUInt16BE(i + 2))
-    shares.push(renderGroupName(shareList.readUInt16BE(i)))
-  return {
-    groups: Array.from({ length: groups ? groups.readUInt16BE(0) / 2 : 0 }, (_, i) =>
-      renderGroupName(/** @type {Buffer} */ (groups).readUInt16BE(2 + 2 * i)),
-    ),
-    shares,
-  }
+    shares.push(renderGroup(shareList.readUInt16BE(i)))
+  return { groups, shares }
 }
 
 /**
@@ -145,7 +155,7 @@ function readOfferedGroups(record) {
  * @param {string[]} groups names of NAMES
  * @returns {Buffer}
  */
-export function renderClientHello(groups) {
+export function encodeClientHello(groups) {
   const name = Buffer.from('server')
   const numbers = groups.map(group => /** @type {number} */ (NUMBERS.get(group)))
   const extensions = [
@@ -195,7 +205,7 @@ function findExtension(message, listOffset, extensionType) {
 
 /**
  * Encodes an extension of a TLS message (RFC 8446, 4.2).
- * @param {number} kind
+ * @param {number} kind its number
  * @param {Buffer} content
  * @returns {Buffer}
  */

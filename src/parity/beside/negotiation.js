@@ -3,9 +3,9 @@ import { requestEcho } from './answers.js'
 import { exchangeBytes } from './bytes.js'
 import { readServerGroup } from './hello.js'
 
-/** Finds the TLS and the HTTP that sidecars speak with each other, in words that are equal if the behaviour is. */
+/** The TLS and the HTTP that sidecars speak with each other, in words that are equal if the behaviour is. */
 /** @import { X509Certificate } from 'node:crypto' */
-/** @import { Configuration, Probed } from './probe.js' */
+/** @import { Configuration, Probed, ProbedRow } from './probe.js' */
 /** @import { Endpoint } from '../../model/types.ts' */
 
 const HANDSHAKE_MS = 5000
@@ -15,7 +15,7 @@ const PREFERENCES = { ecdhCurve: 'P-256:X25519', ciphers: 'TLS_AES_128_GCM_SHA25
 
 // A strong suite, but not the one to which sidecars are pinned.
 const OTHER_SUITE = 'TLS_AES_256_GCM_SHA384'
-const OF_NO_PROTOCOL = 'bytes of no protocol\r\n\r\n'
+const BYTES_OF_NO_PROTOCOL = Buffer.from('bytes of no protocol\r\n\r\n')
 export const NO_TLS = 'no TLS'
 const TAKES_OTHERS = 'takes P-256 too'
 
@@ -30,18 +30,19 @@ export function renderNegotiation({ tls, suite, group, groups }) {
   return `TLSv1.3 ${suite} ${group} ${keyType}${hasChoice(groups) ? renderFirstGroup(groups[0]) : ''}`
 }
 
+/** @param {string[]} groups of the key exchange */
+function hasChoice(groups) {
+  return groups.length > 1
+}
+
 /**
- * Says whether the configuration prefers one group to another.
- * @param {string[]} groups
- * @returns {boolean}
+ * Renders the first group of an end, which is read from its hello: Node's TLS knows only the last group of a configuration.
+ * @param {string | null} group null: `no group`
+ * @returns {string} with a leading comma
  */
-const hasChoice = groups => groups.length > 1
-// Node's TLS knows only the last group, so the first is read from the hellos of both ends.
-/**
- * Renders which group comes first.
- * @returns {string}
- */
-const renderFirstGroup = (/** @type {string | null | undefined} */ group) => `, ${group ?? 'no group'} first`
+function renderFirstGroup(group) {
+  return `, ${group ?? 'no group'} first`
+}
 
 /**
  * Negotiates with the server's sidecar, and renders the result; if the sidecar has a choice of groups, also which one it
@@ -50,17 +51,17 @@ const renderFirstGroup = (/** @type {string | null | undefined} */ group) => `, 
  * @returns {Promise<string>} TAKES_OTHERS: it accepts P-256, to which it is not pinned; NO_TLS: the handshake failed
  */
 export async function negotiateAsServer({ endpoint, credentials, configuration: { groups } }) {
-  const negotiated = await renderHandshake(endpoint, { ...PREFERENCES, ...credentials })
-  const otherGroup = await renderHandshake(endpoint, { ...PREFERENCES, ...credentials, ecdhCurve: 'P-256' })
-  if (otherGroup !== NO_TLS) return TAKES_OTHERS
-  return hasChoice(groups) ? `${negotiated}${renderFirstGroup(await readServerGroup(endpoint, groups))}` : negotiated
+  const session = await renderHandshake(endpoint, { ...PREFERENCES, ...credentials })
+  const otherSession = await renderHandshake(endpoint, { ...PREFERENCES, ...credentials, ecdhCurve: 'P-256' })
+  if (otherSession !== NO_TLS) return TAKES_OTHERS
+  return hasChoice(groups) ? `${session}${renderFirstGroup(await readServerGroup(endpoint, groups))}` : session
 }
 
 /**
  * Checks whether the server's sidecar accepts a strong suite other than the one to which it is pinned. Any handshake that fails
  * counts as refused.
  * @param {{ endpoint: Endpoint, credentials: tls.ConnectionOptions, suite: string }} peer
- * @returns {Promise<import('./probe.js').ProbedRow>}
+ * @returns {Promise<ProbedRow>} the row `parity-suites`
  */
 export async function probeSuites({ endpoint, credentials, suite }) {
   const session = await renderHandshake(endpoint, { ...credentials, ciphers: OTHER_SUITE })
@@ -70,8 +71,8 @@ export async function probeSuites({ endpoint, credentials, suite }) {
 }
 
 /**
- * Reads what the client's sidecar negotiates as a client, and which HTTP it speaks: by two requests through it to an observer,
- * and one to an observer that has P-256 alone. Requests that fail are not reported here.
+ * Makes the client's sidecar negotiate with observers, and renders the TLS and the HTTP that these noted: by two requests through
+ * it to an observer, and one to an observer that has P-256 alone. Requests that fail are not reported here.
  * @param {Probed} rig
  * @returns {Promise<{ tls: string, protocol: string }>} distinct findings joined by `and`; `nothing`: no connection arrived;
  *   tls: TAKES_OTHERS if it accepts P-256
@@ -79,28 +80,36 @@ export async function probeSuites({ endpoint, credentials, suite }) {
 export async function negotiateAsClient(rig) {
   const before = rig.observed.length
   const isTcp = rig.configuration.protocol === 'tcp'
-  for (const host of ['observed', 'observed', 'p256'])
-    await (isTcp ? exchangeBytes(rig, { host, bytes: Buffer.from(OF_NO_PROTOCOL) }) : requestEcho(rig, { host })).catch(
-      () => {},
-    )
-  const observed = rig.observed.slice(before)
-  const withChoice = observed.filter(o => o.observer === 'observed')
-  const join = (/** @type {string[]} */ words) => [...new Set(words)].join(' and ') || 'nothing'
-  const { groups } = rig.configuration
-  const shares = rig.observed.flatMap(o => (o.share === undefined ? [] : [o.share]))
-  const firstGroup = hasChoice(groups) ? renderFirstGroup([...new Set(shares)].join(' or ') || null) : ''
-  const takesOthers = observed.some(o => o.observer === 'p256' && o.tls !== NO_TLS)
-  return {
-    tls: takesOthers ? TAKES_OTHERS : `${join(withChoice.map(o => o.tls))}${firstGroup}`,
-    protocol: join(withChoice.map(o => o.protocol)),
+  for (const host of ['observed', 'observed', 'p256']) {
+    if (isTcp) await exchangeBytes(rig, { host, bytes: BYTES_OF_NO_PROTOCOL })
+    else await requestEcho(rig, { host }).catch(() => {})
   }
+  const connections = rig.observed.slice(before)
+  const pinned = connections.filter(({ observer }) => observer === 'observed')
+  const takesOthers = connections.some(({ observer, tls: session }) => observer === 'p256' && session !== NO_TLS)
+  const join = (/** @type {string[]} */ words) => [...new Set(words)].join(' and ') || 'nothing'
+  return {
+    tls: takesOthers ? TAKES_OTHERS : `${join(pinned.map(connection => connection.tls))}${renderClientFirstGroup(rig)}`,
+    protocol: join(pinned.map(({ protocol }) => protocol)),
+  }
+}
+
+/**
+ * Renders the first group of the client's sidecar, which peers without TLS have noted from its hellos since the rig was opened.
+ * @param {Probed} rig
+ * @returns {string} with a leading comma, distinct groups joined by `or`; empty: the configuration has no choice of groups
+ */
+function renderClientFirstGroup({ configuration: { groups }, observed }) {
+  if (!hasChoice(groups)) return ''
+  const shares = observed.flatMap(({ share }) => (share === undefined ? [] : [share]))
+  return renderFirstGroup([...new Set(shares)].join(' or ') || null)
 }
 
 /**
  * Renders a TLS session: its version, suite, group, the peer's key type, and whether it was resumed.
  * @param {tls.TLSSocket} socket
  * @param {string} group of the key exchange
- * @returns {string}
+ * @returns {string} such as `TLSv1.3 TLS_AES_128_GCM_SHA256 X25519 ecdsa-p256`
  */
 export function renderSession(socket, group) {
   const certificate = /** @type {X509Certificate} */ (socket.getPeerX509Certificate())
@@ -133,7 +142,7 @@ function renderHandshake({ address, port }, options) {
 /**
  * Renders the type of a certificate's key as in `--tls`.
  * @param {X509Certificate} certificate
- * @returns {string}
+ * @returns {string} such as `rsa-2048` or `ecdsa-p256`; other curves have the name that OpenSSL gives them
  */
 function renderKeyType({ publicKey }) {
   const { modulusLength, namedCurve } = publicKey.asymmetricKeyDetails ?? {}

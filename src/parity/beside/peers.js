@@ -54,11 +54,11 @@ export const SERVERS = Object.entries(PEERS).filter(([, { ends }]) => ends.inclu
  * Creates a peer that no configuration with TLS accepts.
  * @param {string} name in rows
  * @param {string | null} credential its name among the rig's credentials; null: no certificate
- * @param {Partial<Peer>} [more] other fields
+ * @param {Partial<Peer>} [fields] in which it is unlike a peer of TLS 1.3 that can be either end
  * @returns {Peer}
  */
-function createRefusedPeer(name, credential, more) {
-  return { name, credential, options: {}, ends: ANY_END, acceptedUnder: [], ...more }
+function createRefusedPeer(name, credential, fields) {
+  return { name, credential, options: {}, ends: ANY_END, acceptedUnder: [], ...fields }
 }
 
 /**

@@ -8,7 +8,7 @@ import { chooseSecureEndpoint } from './corpus.js'
 import { CANCELLATION, UNARY } from './grpc.js'
 import { negotiateAsClient, negotiateAsServer, probeSuites, renderNegotiation } from './negotiation.js'
 
-/** Probes whether a plane does what every plane must, in the configuration that is measured. */
+/** The rows of the corpus: whether a plane does what every plane must, in the configuration that is measured. */
 /** @import { Credentials, Upstreams } from './upstreams.js' */
 /** @import { Check } from './answers.js' */
 /** @import { Endpoint, MtlsMode, Protocol, Tls, TrafficPolicy } from '../../model/types.ts' */
@@ -31,6 +31,7 @@ const POOL_ENTRIES = ['client', 'permissive']
  */
 
 /**
+ * The sidecars of a rig, and the results of its probes so far.
  * @typedef {object} ProbedSidecars
  * @property {Record<string, Endpoint>} sidecars where each listens, by service
  * @property {Record<string, Credentials>} credentials by name
@@ -40,7 +41,7 @@ const POOL_ENTRIES = ['client', 'permissive']
  */
 /**
  * The rig as the checks beside the services use it.
- * @typedef {Pick<Upstreams, 'countConnections' | 'observed' | 'hasGot'> & ProbedSidecars} Probed
+ * @typedef {Pick<Upstreams, 'countConnections' | 'observed' | 'hasReceived'> & ProbedSidecars} Probed
  */
 
 /**
@@ -66,42 +67,59 @@ function chooseChecks({ protocol }) {
 /**
  * Probes the answers, refusals and negotiation of a rig. The answers have no row yet: `rig.answered` keeps their differences,
  * to which `probeLoneRetry` adds a check.
- * @param {Probed} rig
+ * @param {Probed} rig gets `answered`
  * @returns {Promise<ProbedRow[]>} all rows but that of the answers
  */
 export async function probeAnswers(rig) {
-  const { configuration, credentials } = rig
+  const { configuration } = rig
   // The connect timeout is tried while no connection is kept: HAProxy answers it only on the first request of a connection.
-  const isTcp = configuration.protocol === 'tcp'
-  const isGrpc = configuration.protocol === 'grpc'
-  const checks = chooseChecks(configuration)
-  const connectCheck = isTcp ? CONNECT_TIMEOUT_OF_BYTES : CONNECT_TIMEOUT
-  const tryCheck = async (/** @type {string} */ name, /** @type {Check} */ check, /** @type {Words} */ words) =>
-    createRow(name, await runChecks(rig, [check]), words)
+  const connectCheck = configuration.protocol === 'tcp' ? CONNECT_TIMEOUT_OF_BYTES : CONNECT_TIMEOUT
   const timedOut = 'given up by the connect timeout'
+  const words = { right: timedOut, wrong: `not ${timedOut}` }
   // This check takes as long as the timeout of a request, so the others run at the same time.
-  const connecting = tryCheck('parity-connect-timeout', connectCheck, { right: timedOut, wrong: `not ${timedOut}` })
-  rig.answered = await runChecks(rig, checks)
-  const rows = [await tryCheck('parity-early-answers', EARLY_ANSWER, { right: 'passed on whole', wrong: 'cut off' })]
-  if (isTcp) {
-    // For requests, a refused connection is a check among the answers.
-    const words = { right: 'tried at the endpoint that is next', wrong: 'not tried elsewhere' }
-    rows.push(await tryCheck('parity-next-endpoint', NEXT_ENDPOINT, words))
-  } else if (isGrpc) {
-    // A call that the client cancels is cancelled at the upstream, too.
-    const words = { right: 'passed on to the upstream', wrong: 'not passed on' }
-    rows.push(await tryCheck('parity-cancellation', CANCELLATION, words))
-  }
+  const connecting = probeCheck(rig, { name: 'parity-connect-timeout', check: connectCheck, words })
+  rig.answered = await runChecks(rig, chooseChecks(configuration))
+  const rows = await probeProtocolChecks(rig)
   const access = await probePeers(rig)
-  const endpoint = chooseSecureEndpoint(rig)
-  const asServer = await negotiateAsServer({ endpoint, credentials: credentials.client, configuration })
+  const negotiation = await probeNegotiation(rig)
+  return [await connecting, ...rows, ...access, ...negotiation]
+}
+
+/**
+ * Probes the checks that have a row of their own, by the protocol.
+ * @param {Probed} rig
+ * @returns {Promise<ProbedRow[]>}
+ */
+async function probeProtocolChecks(rig) {
+  const { protocol } = rig.configuration
+  const words = { right: 'passed on whole', wrong: 'cut off' }
+  const early = await probeCheck(rig, { name: 'parity-early-answers', check: EARLY_ANSWER, words })
+  if (protocol === 'tcp') {
+    // For requests, a refused connection is a check among the answers.
+    const nextWords = { right: 'tried at the endpoint that is next', wrong: 'not tried elsewhere' }
+    return [early, await probeCheck(rig, { name: 'parity-next-endpoint', check: NEXT_ENDPOINT, words: nextWords })]
+  }
+  if (protocol === 'grpc') {
+    // A call that the client cancels is cancelled at the upstream, too.
+    const cancelWords = { right: 'passed on to the upstream', wrong: 'not passed on' }
+    return [early, await probeCheck(rig, { name: 'parity-cancellation', check: CANCELLATION, words: cancelWords })]
+  }
+  return [early]
+}
+
+/**
+ * Probes the handshakes of a rig, and the TLS and the protocol that its sidecars negotiate.
+ * @param {Probed} rig
+ * @returns {Promise<ProbedRow[]>} in plaintext only TLS and protocol
+ */
+async function probeNegotiation(rig) {
+  const { configuration, credentials } = rig
+  const { tls, protocol, suite } = configuration
+  const server = { endpoint: chooseSecureEndpoint(rig), credentials: credentials.client }
+  const asServer = await negotiateAsServer({ ...server, configuration })
   const asClient = await negotiateAsClient(rig)
-  const tlsPeer = { endpoint, credentials: credentials.client, suite: configuration.suite }
-  const handshakes = configuration.tls === 'plaintext' ? [] : [await probeHandshakes(rig), await probeSuites(tlsPeer)]
+  const handshakes = tls === 'plaintext' ? [] : [await probeHandshakes(rig), await probeSuites({ ...server, suite })]
   return [
-    await connecting,
-    ...rows,
-    ...access,
     ...handshakes,
     {
       name: 'parity-tls',
@@ -112,7 +130,7 @@ export async function probeAnswers(rig) {
     {
       name: 'parity-protocol',
       found: asClient.protocol,
-      expected: isGrpc ? 'HTTP/2' : configuration.protocol.toUpperCase(),
+      expected: protocol === 'grpc' ? 'HTTP/2' : protocol.toUpperCase(),
       differences: [],
     },
   ]
@@ -123,7 +141,7 @@ export async function probeAnswers(rig) {
  * nothing else may run meanwhile, in this rig or another.
  * @param {Probed} rig
  * @returns {Promise<ProbedRow>}
- * @throws if `probeAnswers` was not called before
+ * @throws {Error} if `probeAnswers` has not ended before
  */
 export async function probeLoneRetry(rig) {
   const { configuration, answered } = rig
@@ -142,6 +160,16 @@ export async function probeLoneRetry(rig) {
  */
 
 /**
+ * Runs one check, and creates its row.
+ * @param {Probed} rig
+ * @param {{ name: string, check: Check, words: Words }} options name: of the row
+ * @returns {Promise<ProbedRow>}
+ */
+async function probeCheck(rig, { name, check, words }) {
+  return createRow(name, await runChecks(rig, [check]), words)
+}
+
+/**
  * Creates a row from its differences.
  * @param {string} name of the row
  * @param {string[]} differences
@@ -155,7 +183,8 @@ function createRow(name, differences, { right, wrong }) {
 /**
  * Probes whether requests take at most twice as many connections as there are clients, on both sides of sidecars.
  * @param {Probed} rig
- * @returns {Promise<{ row: ProbedRow, requests: number }>} requests: how many were sent
+ * @returns {Promise<{ row: ProbedRow, requests: number }>} row: also not as expected if nothing connected to the application;
+ *   requests: how many were sent
  */
 export async function probePooling(rig) {
   const requests = POOL_CLIENTS * POOL_REQUESTS
@@ -182,29 +211,28 @@ export async function probePooling(rig) {
 async function countOpenedConnections(rig, entry) {
   const before = rig.countConnections()
   const ports = new Set()
-  await Promise.all(
-    Array.from({ length: POOL_CLIENTS }, async () => {
-      const { protocol } = rig.configuration
-      const agent = new http.Agent({ keepAlive: true, maxSockets: 1 })
-      const open = () => (protocol === 'grpc' ? openChannel(rig.sidecars[entry]) : undefined)
-      let channel = open()
-      for (let i = 0; i < POOL_REQUESTS; i++) {
-        // If a sidecar has closed its connection, an agent connects again by itself; a channel does not.
-        if (channel?.closed) channel = open()
-        await sendRequest(rig.sidecars[entry], { host: 'echo', protocol }, { agent, channel }).then(
-          ({ localPort }) => ports.add(localPort),
-          () => {},
-        )
-      }
-      agent.destroy()
-      channel?.destroy()
-    }),
-  )
+  const sendAsClient = async () => {
+    const { protocol } = rig.configuration
+    const agent = new http.Agent({ keepAlive: true, maxSockets: 1 })
+    const open = () => (protocol === 'grpc' ? openChannel(rig.sidecars[entry]) : undefined)
+    let channel = open()
+    for (let i = 0; i < POOL_REQUESTS; i++) {
+      // If a sidecar has closed its connection, an agent connects again by itself; a channel does not.
+      if (channel?.closed) channel = open()
+      await sendRequest(rig.sidecars[entry], { host: 'echo', protocol }, { agent, channel }).then(
+        ({ localPort }) => ports.add(localPort),
+        () => {},
+      )
+    }
+    agent.destroy()
+    channel?.destroy()
+  }
+  await Promise.all(Array.from({ length: POOL_CLIENTS }, sendAsClient))
   return Math.max(rig.countConnections() - before, ports.size)
 }
 
 /**
- * Runs checks at the same time. An error of a check is a difference, too.
+ * Runs checks at the same time. An error of a check is a difference, too: it does not throw.
  * @param {Probed} rig
  * @param {Check[]} checks
  * @returns {Promise<string[]>} each is `check: difference`; []: none

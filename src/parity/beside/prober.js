@@ -4,14 +4,14 @@ import { probeAccess } from './access.js'
 import { probeAnswers, probeLoneRetry, probePooling } from './probe.js'
 import { startUpstreams } from './upstreams.js'
 
-/** Procedures of the equal-work check that run beside the services. They take and return plain data. */
+/** The procedures of the equal-work check that run beside the services. They take and return plain data. */
 /**
  * @import { Response } from '../../node/send.js'
  * @import { Probed, ProbedRow } from './probe.js'
  */
 
 /** The expected statuses by caller and host: the routes of these hosts list one caller, the other, or neither. */
-const STATUSES = {
+const EXPECTED_STATUSES = {
   client: { allowed: 200, guest: 403, denied: 403 },
   server: { allowed: 403, guest: 200, denied: 403 },
 }
@@ -19,12 +19,12 @@ const TURNS = 5
 
 /**
  * Creates the procedures of one rig, each with one argument or none. All but `open` and `close` throw if the rig is not open.
- * @returns open: starts the upstreams; probe…: run the checks of the same name; close: ends the upstreams
+ * @returns open: starts the upstreams; probe…: run the checks of the same name; close: ends the upstreams, if they run
  */
 export function createParityProber() {
   /** @type {(Probed & Pick<import('./upstreams.js').Upstreams, 'close'>) | null} */
   let rig = null
-  const assertRigOpen = () => {
+  const requireRig = () => {
     if (rig === null) throw new Error('the rig is not open')
     return rig
   }
@@ -33,6 +33,7 @@ export function createParityProber() {
      * Starts the upstreams.
      * @param {{ address: string, ca: string } & Pick<Probed, 'configuration' | 'credentials' | 'sidecars'>} args address: that
      *   at which they listen; ca: PEM
+     * @throws {Error} as `startUpstreams`
      */
     async open({ address, ca, configuration, credentials, sidecars }) {
       const { tls, protocol, group } = configuration
@@ -42,16 +43,16 @@ export function createParityProber() {
     /**
      * Probes the answers of the rig.
      * @param {Pick<Probed, 'requestSeconds'>} args
-     * @returns {Promise<ProbedRow[]>}
+     * @returns {Promise<ProbedRow[]>} all rows but that of the answers
      */
     probeAnswers({ requestSeconds }) {
-      rig = { ...assertRigOpen(), requestSeconds }
+      rig = { ...requireRig(), requestSeconds }
       return probeAnswers(rig)
     },
-    probeLoneRetry: () => probeLoneRetry(assertRigOpen()),
-    probeAccess: () => probeAccess(assertRigOpen()),
-    probeCallers: () => probeCallers(assertRigOpen()),
-    probePooling: () => probePooling(assertRigOpen()),
+    probeLoneRetry: () => probeLoneRetry(requireRig()),
+    probeAccess: () => probeAccess(requireRig()),
+    probeCallers: () => probeCallers(requireRig()),
+    probePooling: () => probePooling(requireRig()),
     close() {
       rig?.close()
       rig = null
@@ -60,25 +61,16 @@ export function createParityProber() {
 }
 
 /**
- * Checks whether a sidecar distinguishes its callers if their requests are mixed: keeps one connection of each caller, both at
- * the same time, and sends requests to every route over it, in turns.
+ * Checks whether a sidecar distinguishes its callers if their requests are mixed: each caller keeps one connection, all at the
+ * same time, and sends requests to every route over it, in turns.
  * @param {Pick<Probed, 'sidecars' | 'credentials'>} rig
  * @returns {Promise<string[]>} the differences, also that a connection was not kept; []: none
+ * @throws {Error} if a request is not answered
  */
-async function probeCallers({ sidecars, credentials }) {
+async function probeCallers(rig) {
   const differences = await Promise.all(
-    Object.entries(STATUSES).map(async ([caller, statuses]) => {
-      const agent = new https.Agent({ keepAlive: true, maxSockets: 1 })
-      const tls = { servername: 'server', ...credentials[caller] }
-      /** @type {{ host: string, answer: Response }[]} */
-      const answers = []
-      try {
-        for (let i = 0; i < TURNS; i++)
-          for (const host of Object.keys(statuses))
-            answers.push({ host, answer: await sendRequest(sidecars.server, { host }, { agent, tls }) })
-      } finally {
-        agent.destroy()
-      }
+    Object.entries(EXPECTED_STATUSES).map(async ([caller, statuses]) => {
+      const answers = await sendInTurns(rig, { caller, hosts: Object.keys(statuses) })
       return listCallerDifferences({ caller, statuses, answers })
     }),
   )
@@ -86,9 +78,33 @@ async function probeCallers({ sidecars, credentials }) {
 }
 
 /**
+ * Sends TURNS requests to each host as a caller, over one connection to the server's sidecar.
+ * @param {Pick<Probed, 'sidecars' | 'credentials'>} rig
+ * @param {{ caller: string, hosts: string[] }} options
+ * @returns {Promise<{ host: string, answer: Response }[]>}
+ * @throws {Error} if a request is not answered
+ */
+async function sendInTurns({ sidecars, credentials }, { caller, hosts }) {
+  const agent = new https.Agent({ keepAlive: true, maxSockets: 1 })
+  const tls = { servername: 'server', ...credentials[caller] }
+  const answers = []
+  try {
+    for (let i = 0; i < TURNS; i++) {
+      for (const host of hosts) {
+        const answer = await sendRequest(sidecars.server, { host }, { agent, tls })
+        answers.push({ host, answer })
+      }
+    }
+    return answers
+  } finally {
+    agent.destroy()
+  }
+}
+
+/**
  * Lists the differences of one caller's answers: other statuses, and more connections than one.
  * @param {{ caller: string, statuses: Record<string, number>,
- *   answers: { host: string, answer: Pick<Response, 'status' | 'isReused'> }[] }} options
+ *   answers: { host: string, answer: Pick<Response, 'status' | 'isReused'> }[] }} options statuses: expected, by host
  * @returns {string[]} []: none
  */
 export function listCallerDifferences({ caller, statuses, answers }) {

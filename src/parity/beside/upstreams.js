@@ -2,16 +2,18 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import http from 'node:http'
 import net from 'node:net'
-import tls from 'node:tls'
-import { isInTime } from '../../lib/wait.js'
+import { pollInTime } from '../../lib/wait.js'
 import { EARLY_PATH, FAILS_PATH, GREETING, PASSED_ON } from './corpus.js'
 import { createGrpcServer } from './grpc-upstream.js'
-import { hasWholeRecord, parseClientGroups } from './hello.js'
-import { NO_TLS, renderSession } from './negotiation.js'
+import { createObserver } from './observers.js'
 import { SERVERS } from './peers.js'
 
-/** Upstreams that answer, refuse, reset or hang, and observers that note what a sidecar negotiates with them. */
-/** @import { Endpoint, Protocol, Tls } from '../../model/types.ts' */
+/** Upstreams that answer, refuse, reset or hang, and observers that note the TLS and the HTTP of a sidecar. */
+/**
+ * @import { TlsOptions } from 'node:tls'
+ * @import { Endpoint, Protocol, Tls } from '../../model/types.ts'
+ * @import { FirstBytes } from './observers.js'
+ */
 
 /** Requests of peers have paths below this one; upstream `a` notes those that it gets. */
 export const PEER_PATH = '/peer'
@@ -19,8 +21,6 @@ export const PEER_PATH = '/peer'
 const FULL_SECONDS = 60
 // By default, Node closes a connection that is idle for 5 s. On a slow machine a sidecar would use it at that moment.
 const KEEPING = { keepAliveTimeout: 0 }
-// The first byte of a TLS client's first record (RFC 8446, 5.1).
-const TLS_HANDSHAKE = 22
 
 // The program of `full`: it says that it listens, and is stopped before it accepts any connection, so that the kernel takes none
 // when its backlog is full.
@@ -38,22 +38,14 @@ export const UPSTREAMS = Object.fromEntries(
 
 /** A certificate and its key, PEM. @typedef {{ cert: string, key: string }} Credentials */
 
-/**
- * The beginning of a connection, in words.
- * @typedef {object} Observed
- * @property {string} observer the upstream's name
- * @property {string} tls
- * @property {string} protocol
- * @property {string | null} [share] the group of the first key share in a client's hello; null: it sent none, absent: the hello
- *   was not read
- */
+/** @typedef {FirstBytes & { observer: string }} Observed observer: the upstream's name */
 
 /**
  * @typedef {object} Upstreams
  * @property {() => number} countConnections to upstream a, so far
  * @property {Observed[]} observed grows with each connection to an observer
- * @property {(path: string) => boolean} hasGot says whether an upstream noted a path: of a peer, a gRPC call, or bytes
- * @property {() => void} close
+ * @property {(path: string) => boolean} hasReceived says whether a path of a peer or of a gRPC call, or bytes, came to an upstream
+ * @property {() => void} close ends all upstreams
  */
 
 /**
@@ -66,101 +58,107 @@ export const UPSTREAMS = Object.fromEntries(
  * @param {Protocol} options.protocol
  * @param {string} options.group to which sidecars are pinned
  * @returns {Promise<Upstreams>}
- * @throws if a port is taken, or `full` does not fill; those that were started are closed
+ * @throws {Error} if a port is taken, or `full` ends or does not fill; those that were started are closed
  */
 export async function startUpstreams({ address, ca, credentials, group, protocol, ...options }) {
+  const hasTls = options.tls !== 'plaintext'
   // A Go client speaks HTTP/2 only if the server chose it by ALPN; a client that tunnels bytes in HTTP/2 speaks nothing else.
-  const isGrpc = protocol === 'grpc'
   const ALPNProtocols = protocol !== 'http/1.1' ? ['h2', 'http/1.1'] : ['http/1.1']
+  let connections = 0
+  /** @type {Set<string>} */
+  const receivedPaths = new Set()
+  /** @type {Observed[]} */
+  const observed = []
   /** @type {(() => unknown)[]} */
   const closers = []
   const close = () => {
     for (const closer of closers.toReversed()) closer()
   }
-  const serve = async (/** @type {string} */ name, /** @type {net.Server} */ server) => {
-    /** @type {Set<net.Socket>} */
-    const sockets = new Set()
-    server.on('connection', socket => sockets.add(socket.on('close', () => sockets.delete(socket))))
-    await new Promise((resolve, reject) =>
-      server.once('error', reject).listen(UPSTREAMS[name], address, () => resolve(null)),
-    )
-    closers.push(() => {
-      for (const socket of sockets) socket.destroy()
-      server.close()
-    })
+  const serve = async (/** @type {string} */ name, /** @type {net.Server} */ server) =>
+    closers.push(await startListening(server, { address, port: UPSTREAMS[name] }))
+  const observe = (/** @type {string} */ name, /** @type {TlsOptions | null} */ tlsOptions) => {
+    const note = (/** @type {FirstBytes} */ firstBytes) => observed.push({ observer: name, ...firstBytes })
+    return serve(name, createObserver(tlsOptions && { ca, ecdhCurve: group, ALPNProtocols, ...tlsOptions }, note))
   }
   try {
-    let connections = 0
-    /** @type {Set<string | undefined>} */
-    const notedPaths = new Set()
-    const note = (/** @type {http.IncomingMessage} */ { url }) => url?.startsWith(PEER_PATH) && notedPaths.add(url)
-    const serveBytes = (/** @type {(socket: net.Socket) => void} */ begin, /** @type {typeof endSocket} */ end) =>
-      net.createServer({ allowHalfOpen: true }, socket => {
-        /** @type {Buffer[]} */
-        const chunks = []
-        begin(socket)
-        socket.on('data', chunk => chunks.push(chunk)).on('error', () => {})
-        socket.on('end', () => end(socket, Buffer.concat(chunks)))
-      })
-    const noteGrpc = (/** @type {string} */ path) => void notedPaths.add(path)
-    const requestServers = isGrpc
-      ? {
-          a: createGrpcServer('a', noteGrpc),
-          b: createGrpcServer('b', noteGrpc),
-          slow: createGrpcServer(null, noteGrpc),
-        }
-      : {
-          a: http.createServer(KEEPING, createEchoHandler('a')).on('request', note),
-          b: http.createServer(KEEPING, createEchoHandler('b')),
-          slow: http.createServer(() => {}),
-        }
-    requestServers.a.on('connection', () => connections++)
-    const servers = {
-      ...requestServers,
-      rude: net.createServer(socket => void socket.once('data', () => socket.resetAndDestroy())),
-      quiet: net.createServer(socket => void socket.once('data', () => socket.end())),
-      late: serveBytes(() => {}, endSocket),
-      greeting: serveBytes(
-        socket => socket.end(GREETING),
-        (_, bytes) => void notedPaths.add(`${bytes}`),
-      ),
-    }
+    const servers = createServers({ isGrpc: protocol === 'grpc', note: path => receivedPaths.add(path) })
+    servers.a.on('connection', () => connections++)
     for (const [name, server] of Object.entries(servers)) await serve(name, server)
-    /** @type {Observed[]} */
-    const observed = []
-    const observe = (/** @type {string} */ name, /** @type {tls.TlsOptions | null} */ tlsOptions) => {
-      const pinned = tlsOptions && { ca, ecdhCurve: group, ALPNProtocols, ...tlsOptions }
-      const server = pinned ? createTlsServer(pinned) : net.createServer()
-      const note = (/** @type {Omit<Observed, 'observer'>} */ first) => observed.push({ observer: name, ...first })
-      server.on(pinned ? 'secureConnection' : 'connection', socket =>
-        noteFirstBytes(socket, note, pinned?.ecdhCurve ?? group),
-      )
-      return serve(name, server)
-    }
-    const hasTls = options.tls !== 'plaintext'
     await observe('observed', hasTls ? credentials.server : null)
     await observe('p256', hasTls ? { ...credentials.server, ecdhCurve: 'P-256' } : null)
     for (const [name, { credential, options: tlsOptions }] of hasTls ? SERVERS : [])
       await observe(name, tlsOptions && { ...credentials[/** @type {string} */ (credential)], ...tlsOptions })
-
-    const full = spawn(process.execPath, ['-e', STOPPED_LISTENER, address, `${UPSTREAMS.full}`], {
-      stdio: ['ignore', 'pipe', 'pipe'],
-    })
-    closers.push(() => full.kill('SIGKILL'))
-    const ended = createEndSignal(full)
-    // Until it listens, another program at its port would take the connections.
-    await once(full.stdout, 'data', { signal: ended }).catch(error => {
-      ended.throwIfAborted()
-      throw error
-    })
-    // In a pod, upstreams listen at the wildcard address, which is no address to connect to.
-    const fullEndpoint = { address: address === '0.0.0.0' ? '127.0.0.1' : address, port: UPSTREAMS.full }
-    closers.push(await fillBacklog(fullEndpoint, ended))
-    return { countConnections: () => connections, observed, hasGot: path => notedPaths.has(path), close }
+    closers.push(await startFullListener(address))
+    return { countConnections: () => connections, observed, hasReceived: path => receivedPaths.has(path), close }
   } catch (error) {
     close()
     throw error
   }
+}
+
+/**
+ * Starts to listen.
+ * @param {net.Server} server
+ * @param {Endpoint} endpoint
+ * @returns {Promise<() => void>} closes the server and its connections
+ * @throws {Error} if the port is taken
+ */
+async function startListening(server, { address, port }) {
+  /** @type {Set<net.Socket>} */
+  const sockets = new Set()
+  server.on('connection', socket => sockets.add(socket.on('close', () => sockets.delete(socket))))
+  await new Promise((resolve, reject) => server.once('error', reject).listen(port, address, () => resolve(null)))
+  return () => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  }
+}
+
+/**
+ * Creates the upstreams that answer, reset or hang, but for `full`.
+ * @param {{ isGrpc: boolean, note: (path: string) => void }} options note: is called with the path of a peer or a gRPC call, and
+ *   with the bytes that `greeting` received
+ * @returns by name; not listening yet
+ */
+function createServers({ isGrpc, note }) {
+  const notePeer = (/** @type {http.IncomingMessage} */ { url }) => {
+    if (url?.startsWith(PEER_PATH)) note(url)
+  }
+  const requestServers = isGrpc
+    ? { a: createGrpcServer('a', note), b: createGrpcServer('b', note), slow: createGrpcServer(null, note) }
+    : {
+        a: http.createServer(KEEPING, createEchoHandler('a')).on('request', notePeer),
+        b: http.createServer(KEEPING, createEchoHandler('b')),
+        slow: http.createServer(() => {}),
+      }
+  return {
+    ...requestServers,
+    rude: net.createServer(socket => void socket.once('data', () => socket.resetAndDestroy())),
+    quiet: net.createServer(socket => void socket.once('data', () => socket.end())),
+    late: createByteServer({ end: (socket, bytes) => void socket.end(bytes) }),
+    greeting: createByteServer({
+      begin: socket => void socket.end(GREETING),
+      end: (_, bytes) => note(`${bytes}`),
+    }),
+  }
+}
+
+/**
+ * Creates a server of bytes.
+ * @param {object} handlers
+ * @param {(socket: net.Socket) => void} [handlers.begin] is called with each connection
+ * @param {(socket: net.Socket, bytes: Buffer) => void} handlers.end is called when the client has ended its half, with all bytes
+ *   that came
+ * @returns {net.Server} not listening yet
+ */
+function createByteServer({ begin, end }) {
+  return net.createServer({ allowHalfOpen: true }, socket => {
+    /** @type {Buffer[]} */
+    const chunks = []
+    begin?.(socket)
+    socket.on('data', chunk => chunks.push(chunk)).on('error', () => {})
+    socket.on('end', () => end(socket, Buffer.concat(chunks)))
+  })
 }
 
 /**
@@ -193,60 +191,34 @@ function createEchoHandler(name) {
 }
 
 /**
- * Sends bytes, and ends this half of a connection.
- * @param {net.Socket} socket
- * @param {Buffer} bytes
+ * Starts the upstream `full`, which takes no connection since its backlog is full.
+ * @param {string} address at which it listens
+ * @returns {Promise<() => void>} ends it
+ * @throws {Error} if its process ends, or its backlog is not full after 60 s; its process is ended before
  */
-function endSocket(socket, bytes) {
-  socket.end(bytes)
-}
-
-/**
- * Creates a server that accepts only the group of the options, and the suite that the client prefers.
- * @param {tls.TlsOptions} options
- * @returns {tls.Server} not listening yet
- */
-function createTlsServer(options) {
-  return tls.createServer({ ...options, requestCert: true, honorCipherOrder: false }).on('tlsClientError', () => {})
-}
-
-/**
- * Notes the first bytes of a connection, and ends it without an answer, for which HTTP/2 would need a whole server.
- * @param {net.Socket} socket
- * @param {(note: Omit<Observed, 'observer'>) => void} note is called once, with what was read
- * @param {string} group that the server accepts
- */
-function noteFirstBytes(socket, note, group) {
-  let data = Buffer.alloc(0)
-  const noteChunk = (/** @type {Buffer} */ chunk) => {
-    data = Buffer.concat([data, chunk])
-    const isHandshake = !(socket instanceof tls.TLSSocket) && data[0] === TLS_HANDSHAKE
-    // A hello with a post-quantum share (over 1 kB) may come in several segments.
-    if (isHandshake && !hasWholeRecord(data)) return
-    socket.off('data', noteChunk)
-    const protocol = detectProtocol(data.toString('latin1'))
-    if (socket instanceof tls.TLSSocket) {
-      const { servername } = /** @type {any} */ (socket)
-      const unnamed = servername === 'server' ? '' : ` for ${servername || 'no name'}`
-      note({ tls: `${renderSession(socket, group)}${unnamed}`, protocol })
-    } else if (isHandshake) {
-      note({ tls: 'TLS', protocol, share: parseClientGroups(data)?.shares[0] ?? null })
-    } else {
-      note({ tls: NO_TLS, protocol })
+async function startFullListener(address) {
+  const listener = spawn(process.execPath, ['-e', STOPPED_LISTENER, address, `${UPSTREAMS.full}`], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const kill = () => listener.kill('SIGKILL')
+  try {
+    const ended = createEndSignal(listener)
+    // Until it listens, another program at its port would take the connections.
+    await once(listener.stdout, 'data', { signal: ended }).catch(error => {
+      ended.throwIfAborted()
+      throw error
+    })
+    // In a pod, upstreams listen at the wildcard address, which is no address to connect to.
+    const reachedAt = address === '0.0.0.0' ? '127.0.0.1' : address
+    const closeConnections = await fillBacklog({ address: reachedAt, port: UPSTREAMS.full }, ended)
+    return () => {
+      closeConnections()
+      kill()
     }
-    socket.end()
+  } catch (error) {
+    kill()
+    throw error
   }
-  socket.on('error', () => {}).on('data', noteChunk)
-}
-
-/**
- * Finds the protocol that a client speaks.
- * @param {string} text the first bytes of its connection, as latin1
- * @returns {string} HTTP/2, HTTP/1.1, or TCP for any other
- */
-function detectProtocol(text) {
-  if (text.startsWith('PRI * HTTP/2')) return 'HTTP/2'
-  return / HTTP\/1\.1\r\n/.test(text) ? 'HTTP/1.1' : 'TCP'
 }
 
 /**
@@ -272,7 +244,7 @@ function createEndSignal(child) {
  * @param {Endpoint} endpoint
  * @param {AbortSignal} signal aborts if the listener's process ends
  * @returns {Promise<() => void>} closes the connections
- * @throws the signal's reason, or an Error after 60 s
+ * @throws {Error} if the backlog is not full after 60 s; the signal's reason when it aborts
  */
 async function fillBacklog({ address, port }, signal) {
   /** @type {net.Socket[]} */
@@ -283,7 +255,7 @@ async function fillBacklog({ address, port }, signal) {
     sockets.push(net.connect(port, address).on('error', () => {}))
     return false
   }
-  if (!(await isInTime(isFull, { deadlineSeconds: FULL_SECONDS, intervalMs: 50 })))
+  if (!(await pollInTime(isFull, { deadlineSeconds: FULL_SECONDS, intervalMs: 50 })))
     throw new Error(`timed out after ${FULL_SECONDS} s waiting for a full backlog`)
   return () => {
     for (const socket of sockets) socket.destroy()

@@ -23,11 +23,15 @@ export const PARITY_NAMES = [
   'parity-chunks',
 ]
 
+/** The rows that the start of an arm gives; all others are of the corpus. */
+export const START_ROWS = ['parity-workers', 'parity-load', 'parity-chunks']
+
 /**
  * Picks the parts of an arm that change its sidecars' work. The traffic policy is that of the run, and so the same for all.
  * @param {Arm} arm
  * @returns {{ plane: string, tls: Arm['conditions']['tls'], protocol: Arm['conditions']['protocol'], features: string,
- *   interception?: Arm['conditions']['interception'] }} plane: that of the arm itself also for a repeat or a control
+ *   interception?: Arm['conditions']['interception'] }} plane: with its profile and variant, also for a repeat or a control;
+ *   interception: absent if connections are not intercepted
  */
 export function pickConfiguration(arm) {
   const { tls, protocol, features = LEAN, interception } = arm.conditions
@@ -38,7 +42,7 @@ export function pickConfiguration(arm) {
 /**
  * Picks the parts of an arm that decide its number of workers, beside its configuration.
  * @param {Arm} arm
- * @returns {Pick<Arm, 'link' | 'cpuLimitCores'> & Pick<Arm['conditions'], 'workers'>}
+ * @returns {Pick<Arm, 'link' | 'cpuLimitCores'> & Pick<Arm['conditions'], 'workers'>} workers: null if the plane chooses them
  */
 export function pickWorkerSize({ link, cpuLimitCores, conditions: { workers } }) {
   return { link, cpuLimitCores, workers }

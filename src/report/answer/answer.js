@@ -5,15 +5,16 @@ import { foldTail } from '../../lib/log-tail.js'
 import { renderCommand } from '../../lib/render-command.js'
 import { renderArmName } from '../../model/arms.js'
 import { listArms } from '../../model/results.js'
-import { listDifferingRows, renderScriptNotes } from '../../parity/verdict/rows.js'
+import { listDifferingRows } from '../../parity/verdict/rows.js'
+import { renderScriptNotes } from '../../parity/verdict/table.js'
 import { renderConditions } from './conditions.js'
-import { listWarnings } from './warnings.js'
+import { listRunWarnings } from './warnings.js'
 
 /**
  * The answer of a run, from the answers of its kinds, as data for every format. Pure.
  * @import { Summary } from '../../model/types.ts'
  * @import { Answered } from '../../kinds/sections.js'
- * @import { KindAnswer, NotMeasured, Picture } from '../../answer/picture.js'
+ * @import { NotMeasured, Picture } from '../../answer/picture.js'
  */
 
 /**
@@ -31,9 +32,10 @@ import { listWarnings } from './warnings.js'
  * Creates the answer of a run.
  * @param {Summary} summary
  * @param {{ seconds?: number | null, unfinished?: string[], place?: Answered['place'] }} [run] seconds: its duration;
- *   null: not printed; unfinished: sentences on what an interrupted run lacks; place: the nodes that its sidecars
- *   will run on
+ *   null or absent: it is not printed; unfinished: sentences on what an interrupted run lacks; place: the nodes that its
+ *   sidecars will run on
  * @returns {Answer} with at least one verdict, if only that nothing was measured
+ * @throws {BenchError} if a result is of a kind that this version of the kit does not have
  */
 export function createAnswer(summary, { seconds = null, unfinished = [], place } = {}) {
   const results = listResults(summary).map(rendered => ({
@@ -42,23 +44,23 @@ export function createAnswer(summary, { seconds = null, unfinished = [], place }
   }))
   const answers = results.flatMap(({ sections, result, measured }) => {
     const isAlone = results.every(other => other.result === result || other.measured.length === 0)
-    return sections.answer({ result, summary, measured, isAlone, place }) ?? []
+    return sections.createAnswer({ result, summary, measured, isAlone, place }) ?? []
   })
-  const joinSentences = (/** @type {'verdicts' | 'basis' | 'notes' | 'warnings'} */ name) =>
+  const listSentences = (/** @type {'verdicts' | 'basis' | 'notes' | 'warnings'} */ name) =>
     answers.flatMap(answer => answer[name] ?? [])
-  const verdicts = [...joinSentences('verdicts'), ...renderThresholds(summary)]
+  const verdicts = [...listSentences('verdicts'), ...renderThresholdVerdicts(summary)]
   return {
     conditions: renderConditions(summary),
     pictures: joinPictures(answers.flatMap(({ pictures }) => pictures)).map(dropEmptyCells),
     verdicts: verdicts.length > 0 ? verdicts : [renderNoVerdict(summary)],
-    basis: [...renderEqualWork(summary), ...withDuration(joinSentences('basis'), seconds)],
-    notes: joinSentences('notes'),
-    warnings: [...unfinished, ...listWarnings(summary), ...joinSentences('warnings')],
+    basis: [...renderEqualWork(summary), ...addDuration(listSentences('basis'), seconds)],
+    notes: listSentences('notes'),
+    warnings: [...unfinished, ...listRunWarnings(summary), ...listSentences('warnings')],
     notMeasured: [...listAbsentProxies(summary), ...answers.flatMap(({ notMeasured = [] }) => notMeasured)],
   }
 }
 
-/** Renders why there is no verdict. @param {Summary} summary @returns {string} a sentence */
+/** Renders that there is no verdict, and why if it is known. @param {Summary} summary @returns {string} a sentence */
 function renderNoVerdict(summary) {
   const measured = listArms(summary).filter(arm => arm.trials.completed > 0 && arm.repeatOf === null)
   if (measured.length === 0) return 'Nothing was measured.'
@@ -67,16 +69,16 @@ function renderNoVerdict(summary) {
 }
 
 /**
- * Renders that work was equal, except for what the experiment sets aside.
+ * Renders that work was equal, except for what the experiment sets aside, or how scripts of the user were compared.
  * @param {Pick<Summary, 'parity' | 'results' | 'relaxes'>} summary
- * @returns {string[]} sentences; []: it was not checked, is not equal (a warning says so), or a plane is as deployed
+ * @returns {string[]} sentences; [] if it was not checked, is not equal (a warning says so), or a plane is as deployed
  */
 function renderEqualWork({ parity, results, relaxes }) {
   if (parity.length === 0) return []
   const { differing, wrong } = listDifferingRows({ parity, results, relaxes })
   if (wrong.length > 0) return []
-  const failed = renderScriptNotes({ parity })
-  if (failed.length > 0) return failed
+  const scriptNotes = renderScriptNotes({ parity })
+  if (scriptNotes.length > 0) return scriptNotes
   const exceptions = differing.map(name => name.replace('parity-', ''))
   if (exceptions.length > 0)
     return [`Equal work: passed, but for what the experiment sets aside (${exceptions.join(', ')}).`]
@@ -84,12 +86,12 @@ function renderEqualWork({ parity, results, relaxes }) {
 }
 
 /**
- * Adds the duration to the last sentence, if that is on repeats; else as a sentence. It adds nothing below 1 s.
+ * Adds the duration to the last sentence, if that is on repeats; else as a sentence of its own.
  * @param {string[]} basis
  * @param {number | null} seconds null: unknown
- * @returns {string[]} sentences
+ * @returns {string[]} sentences; the same array below 1 s, or for null
  */
-function withDuration(basis, seconds) {
+function addDuration(basis, seconds) {
   if (seconds === null || seconds < 1) return basis
   const last = basis.at(-1)
   const duration = renderDuration(seconds)
@@ -97,20 +99,21 @@ function withDuration(basis, seconds) {
   return [...basis.slice(0, -1), `${last.slice(0, -1)}, ${duration}.`]
 }
 
-/** Renders a duration: `3 min 6 s`; from an hour on, `2 h 5 min`. @param {number} seconds @returns {string} */
+/** Renders a duration: `48 s`, `3 min 6 s`; from an hour on, `2 h 5 min`. @param {number} seconds @returns {string} */
 function renderDuration(seconds) {
   const whole = Math.round(seconds)
   if (whole < 60) return `${whole} s`
   if (whole < 3600) return `${Math.floor(whole / 60)} min${whole % 60 === 0 ? '' : ` ${whole % 60} s`}`
-  return `${Math.floor(whole / 3600)} h ${Math.round((whole % 3600) / 60)} min`
+  const minutes = Math.round(whole / 60)
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`
 }
 
 /**
  * Renders each threshold: met, not met, or not tested.
  * @param {Pick<Summary, 'thresholds'>} summary
- * @returns {string[]} sentences; []: the run has no thresholds
+ * @returns {string[]} sentences; [] if the run has no thresholds
  */
-function renderThresholds({ thresholds }) {
+function renderThresholdVerdicts({ thresholds }) {
   return thresholds.map(({ expression, value, held }) => {
     if (held === null) return `Threshold ${expression}: not tested, its quantity was excluded.`
     return `Threshold ${expression}: ${held ? 'met' : 'NOT met'}, ${value?.toFixed(3)}.`
@@ -120,27 +123,44 @@ function renderThresholds({ thresholds }) {
 /**
  * Lists the proxies that could not be measured, or whose every trial failed, with an entry for each reason.
  * @param {Pick<Summary, 'notMeasured' | 'results'>} summary
- * @returns {NotMeasured[]} []: all were measured
+ * @returns {NotMeasured[]} [] if all were measured
  */
 function listAbsentProxies({ notMeasured, results }) {
+  const missing = notMeasured.filter(row => row.cpuLimitsCores === undefined)
+  const tooLarge = notMeasured.filter(row => row.cpuLimitsCores !== undefined)
   // On a machine that is too small no program is missing, so `doctor` is no help.
-  const limits = notMeasured.filter(row => row.cpuLimitsCores !== undefined)
-  const planes = notMeasured.filter(row => row.cpuLimitsCores === undefined)
-  const proxies = groupBy(
-    listArms({ results }).filter(arm => arm.hasSidecars && arm.repeatOf === null),
-    renderArmName,
-  )
-  const failed = [...proxies].flatMap(([plane, armsOfPlane]) => {
-    const isFailed = armsOfPlane.every(({ trials }) => trials.failed > 0 && trials.completed + trials.invalid === 0)
-    const [reason] = armsOfPlane.flatMap(({ spoiled }) => spoiled.flatMap(s => (s.gate === 'failed' ? s.reason : [])))
+  const doctor = { command: renderCommand('doctor'), gives: 'what is missing, and how to get it' }
+  return [
+    ...groupByReason(missing, [doctor]),
+    ...groupByReason(listFailedPlanes({ results }), []),
+    ...groupByReason(tooLarge, []),
+  ]
+}
+
+/**
+ * Lists the planes whose every trial failed, with the reason of the first.
+ * @param {Pick<Summary, 'results'>} summary
+ * @returns {{ plane: string, reason: string }[]} without planes of which no reason was recorded
+ */
+function listFailedPlanes({ results }) {
+  const arms = listArms({ results }).filter(arm => arm.hasSidecars && arm.repeatOf === null)
+  return [...groupBy(arms, renderArmName)].flatMap(([plane, planeArms]) => {
+    const isFailed = planeArms.every(({ trials }) => trials.failed > 0 && trials.completed + trials.invalid === 0)
+    const reason = planeArms.flatMap(({ spoiled }) => spoiled).find(({ gate }) => gate === 'failed')?.reason
     return isFailed && reason ? [{ plane, reason }] : []
   })
-  const doctor = { command: renderCommand('doctor'), gives: 'what is missing, and how to get it' }
-  const list = (/** @type {Summary['notMeasured']} */ missing, /** @type {NotMeasured['commands']} */ commands) =>
-    [...groupBy(missing, ({ reason }) => reason)].map(([why, rows]) => ({
-      what: [...new Set(rows.map(({ plane }) => plane))].join(', '),
-      why: foldTail(why),
-      commands,
-    }))
-  return [...list(planes, [doctor]), ...list(failed, []), ...list(limits, [])]
+}
+
+/**
+ * Groups planes that were not measured by the reason; the end of a log in a reason is shortened (`foldTail`).
+ * @param {{ plane: string, reason: string }[]} rows
+ * @param {NotMeasured['commands']} commands that help
+ * @returns {NotMeasured[]} an entry for each reason
+ */
+function groupByReason(rows, commands) {
+  return [...groupBy(rows, ({ reason }) => reason)].map(([reason, reasonRows]) => ({
+    what: [...new Set(reasonRows.map(({ plane }) => plane))].join(', '),
+    why: foldTail(reason),
+    commands,
+  }))
 }

@@ -15,7 +15,7 @@ const MODEL_LENGTH_MOST = 24
  * Renders the experiment, links, requests and machine; neighbour, generator and target only if they are not the
  * default.
  * @param {Summary} summary
- * @returns {string[]} the parts of a line
+ * @returns {string[]} the parts of a line; without links, requests and generator if nothing was measured
  */
 export function renderConditions({ run, results, machine, tools }) {
   const arms = listArms({ results })
@@ -33,48 +33,54 @@ export function renderConditions({ run, results, machine, tools }) {
   return [...parts, renderMachine(machine)].filter(Boolean)
 }
 
-/** Renders the values of the neighbour. @param {SummaryArm[]} arms @returns {string} empty: no arm has one */
+/** Renders the CPUs of the neighbours of arms. @param {SummaryArm[]} arms @returns {string} empty if no arm has a neighbour */
 function renderNeighbour(arms) {
-  const { of: findValue, render } = AXES.neighbourCores
-  return [...new Set(arms.map(findValue))].some(value => value !== null)
-    ? [...new Set(arms.map(arm => render(findValue(arm))))].join(' or ')
-    : ''
+  const { readValue, render } = AXES.neighbourCores
+  const values = arms.map(readValue)
+  if (values.every(value => value === null)) return ''
+  return [...new Set(values.map(render))].join(' or ')
 }
 
-/**
- * Renders the names of the links.
- * @param {SummaryArm[]} arms
- * @returns {string} joined by `and`
- */
+/** Renders the names of the links, joined by `and`. @param {SummaryArm[]} arms */
 const renderLinkNames = arms => [...new Set(arms.map(({ link }) => link))].join(' and ')
 
 /**
  * Renders the sidecars on the way of a request, their TLS, whether connections are redirected in some arms, and the
  * protocol and features if all arms share one that is not the default.
  * @param {SummaryArm[]} arms
- * @returns {string} `no sidecars`: no arm has any
+ * @returns {string} `no sidecars` if no arm has any
  */
 export function renderPath(arms) {
   const withSidecars = arms.filter(arm => arm.hasSidecars)
   if (withSidecars.length === 0) return 'no sidecars'
-  const counts = withSidecars
-    .filter(({ sidecars }) => !sidecars.some(({ pods }) => pods))
-    .map(({ sidecars, conditions }) => conditions.sidecars ?? sidecars.length)
-    .filter(number => number > 0)
-  const [least, most] = [Math.min(...counts), Math.max(...counts)]
-  const sidecars =
-    counts.length === 0 ? [] : [`${least === most ? most : `${least} to ${most}`} sidecar${most === 1 ? '' : 's'}`]
-  const protocols = [...new Set(withSidecars.map(AXES.protocol.of))].filter(name => name !== 'http/1.1')
-  const features = [...new Set(withSidecars.map(arm => AXES.features.of(arm) ?? LEAN))]
+  const protocols = [...new Set(withSidecars.map(AXES.protocol.readValue))].filter(name => name !== 'http/1.1')
+  const features = [...new Set(withSidecars.map(arm => AXES.features.readValue(arm) ?? LEAN))]
   const parts = [
-    ...sidecars,
-    ...(withSidecars.some(({ sidecars }) => sidecars.some(({ pods }) => pods)) ? ['one proxy a node'] : []),
+    renderSidecarCount(withSidecars.filter(arm => !isNodeProxy(arm))),
+    ...(withSidecars.some(isNodeProxy) ? ['one proxy a node'] : []),
     ...[...new Set(withSidecars.map(renderTlsMode))],
     ...(protocols.length === 1 ? [AXES.protocol.render(protocols[0])] : []),
     ...(withSidecars.some(({ conditions }) => isRedirected(conditions)) ? ['redirected'] : []),
     ...(features.length === 1 && features[0] !== LEAN ? [AXES.features.render(features[0])] : []),
   ]
-  return parts.join(', ')
+  return parts.filter(Boolean).join(', ')
+}
+
+/** Says whether a proxy of an arm serves all pods of a node. @param {SummaryArm} arm */
+const isNodeProxy = ({ sidecars }) => sidecars.some(({ pods }) => pods)
+
+/**
+ * Renders how many sidecars arms have, such as `2 sidecars` or `1 to 3 sidecars`.
+ * @param {SummaryArm[]} arms
+ * @returns {string} empty if no arm has any
+ */
+function renderSidecarCount(arms) {
+  const counts = arms
+    .map(({ sidecars, conditions }) => conditions.sidecars ?? sidecars.length)
+    .filter(count => count > 0)
+  if (counts.length === 0) return ''
+  const [least, most] = [Math.min(...counts), Math.max(...counts)]
+  return `${least === most ? most : `${least} to ${most}`} sidecar${most === 1 ? '' : 's'}`
 }
 
 /**
@@ -91,32 +97,46 @@ export function renderTlsMode({ conditions: { tls }, load, sidecars }) {
 /**
  * Renders the requests, and their rate or users if all arms share one.
  * @param {SummaryArm[]} arms at least one
- * @returns {string} `no load`: the arms are idle
+ * @returns {string} `no load` if the arms are idle
  */
 export function renderRequests(arms) {
-  const [{ load }] = arms
-  if (load.kind === 'idle') return 'no load'
-  const findOnlyValue = (/** @type {(number | undefined)[]} */ values) =>
-    new Set(values).size === 1 ? values[0] : undefined
-  const requests = new Set(arms.map(arm => renderRequest(arm.load)))
-  const rate = findOnlyValue(arms.map(arm => arm.load.ratePerSecond))
-  const users = findOnlyValue(arms.map(arm => arm.load.users))
+  if (arms[0].load.kind === 'idle') return 'no load'
   const parts = [
-    requests.size === 1
-      ? [...requests][0]
-      : arms.some(arm => arm.load.requests || arm.load.ownRequest)
-        ? 'several requests'
-        : 'POST, echoed',
-    ...(rate !== undefined ? [`${rate} req/s`] : users !== undefined && load.kind !== 'open' ? [`${users} users`] : []),
-    ...(arms.every(arm => arm.load.connections === 'new') ? ['new connections'] : []),
+    renderRequestKind(arms),
+    renderAmount(arms),
+    ...(arms.every(({ load }) => load.connections === 'new') ? ['new connections'] : []),
   ]
-  return parts.join(', ')
+  return parts.filter(Boolean).join(', ')
+}
+
+/**
+ * Renders the request that all arms share, else that there are several.
+ * @param {SummaryArm[]} arms
+ * @returns {string}
+ */
+function renderRequestKind(arms) {
+  const requests = [...new Set(arms.map(({ load }) => renderRequest(load)))]
+  if (requests.length === 1) return requests[0]
+  return arms.some(({ load }) => load.requests || load.ownRequest) ? 'several requests' : 'POST, echoed'
+}
+
+/**
+ * Renders the rate that all arms share, else the users, unless they only bound an open loop.
+ * @param {SummaryArm[]} arms at least one
+ * @returns {string} such as `200 req/s`; empty if arms differ in both
+ */
+function renderAmount(arms) {
+  const [{ load }] = arms
+  const rates = new Set(arms.map(arm => arm.load.ratePerSecond))
+  if (rates.size === 1 && load.ratePerSecond !== undefined) return `${load.ratePerSecond} req/s`
+  const users = new Set(arms.map(arm => arm.load.users))
+  return users.size === 1 && load.kind !== 'open' ? `${load.users} users` : ''
 }
 
 /**
  * Renders the CPUs of the machine: `8 CPUs Intel Xeon Platinum`.
  * @param {Summary['machine']} machine
- * @returns {string} empty: their number was not recorded
+ * @returns {string} empty if their number was not recorded
  */
 function renderMachine({ cpus, cpuModel }) {
   if (cpus === undefined) return ''

@@ -1,4 +1,5 @@
 import { listSpans } from '../../answer/picture.js'
+import { groupBy } from '../../lib/group-by.js'
 import { escapeMarkup, html, trustMarkup } from '../markup.js'
 
 /** Renders an answer as the first screen of a page. Pure. */
@@ -8,16 +9,16 @@ import { escapeMarkup, html, trustMarkup } from '../markup.js'
  * @import { Markup } from '../markup.js'
  */
 
-/** @typedef {{ label: string, colour: number, cell: Cell }} Bar */
+/** @typedef {{ label: string, colour: number, cell: Cell }} Bar colour: an index; -1: without sidecars */
 /** @typedef {{ title: string, bars: Bar[] }} Panel bars of one quantity */
 
 const PANELS_MOST = 2
 const BARS_MOST = 12
 // Colours of planes, as in charts/style.js: series0 is that of arms without sidecars.
-const SERIES = 6
-// Pixels of a row with its bar, and of the title above the rows.
-const ROW = 30
-const TOP = 28
+const SERIES_COUNT = 6
+// The height of a row with its bar, and of the title above the rows.
+const ROW_PIXELS = 30
+const TITLE_PIXELS = 28
 /**
  * The widths of a panel, in pixels.
  * @typedef {object} Widths
@@ -62,36 +63,30 @@ function renderPicture(picture) {
   const panels = listPanels(picture)
   const drawn = panels.filter(({ bars }) => bars.length > 0 && bars.length <= BARS_MOST).slice(0, PANELS_MOST)
   return html`${drawn.length > 0 ? html`<div class="panels">${drawn.map(panel => trustMarkup(drawPanel(panel)))}</div>` : null}
-${renderTable(picture)}`
+${renderPictureTable(picture)}`
 }
 
 /**
- * Lists a panel for each column or group of columns, with a bar for each value.
+ * Lists a panel for each column or group of columns, with a bar for each value: in the colour of its row or, in a group, of
+ * its column.
  * @param {Picture} picture
- * @returns {Panel[]} colour: -1: without sidecars; bars: []: the column has no values
+ * @returns {Panel[]} without bars for a column without numbers
  */
 export function listPanels({ columns, rows }) {
-  const groups = [...new Set(columns.map(({ group, heading }) => group ?? heading))]
   const proxies = rows.filter(({ isBaseline }) => !isBaseline)
-  return groups.map(title => ({
-    title,
-    bars: rows.flatMap(row =>
-      columns.flatMap(({ group, heading }, i) => {
-        const cell = row.cells[i]
-        if ((group ?? heading) !== title || cell === null || typeof cell.value !== 'number') return []
-        const groupColumns = columns.filter(column => column.group === group)
-        const colour =
-          group === undefined ? proxies.indexOf(row) : groupColumns.findIndex(column => column.heading === heading)
-        return [
-          {
-            label: group === undefined ? row.label : `${row.label}, ${heading}`,
-            colour: row.isBaseline ? -1 : colour,
-            cell,
-          },
-        ]
-      }),
-    ),
-  }))
+  const indexed = columns.map(({ group, heading }, index) => ({ group, heading, index }))
+  return [...groupBy(indexed, ({ group, heading }) => group ?? heading)].map(([title, panelColumns]) => {
+    const headings = panelColumns.map(({ heading }) => heading)
+    const listBars = (/** @type {Picture['rows'][0]} */ row) =>
+      panelColumns.flatMap(({ group, heading, index }) => {
+        const cell = row.cells[index]
+        if (cell === null || typeof cell.value !== 'number') return []
+        const label = group === undefined ? row.label : `${row.label}, ${heading}`
+        const colour = group === undefined ? proxies.indexOf(row) : headings.indexOf(heading)
+        return [{ label, colour: row.isBaseline ? -1 : colour, cell }]
+      })
+    return { title, bars: rows.flatMap(listBars) }
+  })
 }
 
 /**
@@ -100,49 +95,70 @@ export function listPanels({ columns, rows }) {
  * @param {Widths} [widths]
  * @returns {string} SVG
  */
-export function drawPanel({ title, bars }, { width: all, label: labelWidth, value: valueWidth, letters } = WIDTHS) {
+export function drawPanel({ title, bars }, widths = WIDTHS) {
   const largest = Math.max(...bars.map(({ cell }) => Math.max(Number(cell.value), cell.high ?? 0)))
-  const scale = (/** @type {number} */ value) => ((all - labelWidth - valueWidth) * value) / largest
-  const height = TOP + ROW * bars.length
-  const description = bars.map(({ label, cell }) => `${label} ${cell.text}`).join('; ')
-  const rows = bars.map(({ label, colour, cell }, i) => {
-    const y = TOP + ROW * i
-    const width = Math.max(1, scale(Number(cell.value)))
-    const { low = null, high = null } = cell
-    const middle = y + ROW / 2 - 2
-    const whisker =
-      low === null || high === null
-        ? ''
-        : `<path d="M${labelWidth + scale(low)} ${middle}H${labelWidth + scale(high)}M${labelWidth + scale(low)} ${middle - 5}v10M${labelWidth + scale(high)} ${middle - 5}v10" stroke="var(--text)" fill="none"/>`
-    const end = labelWidth + Math.max(width, high === null ? 0 : scale(high))
-    return `<g><text x="${labelWidth - 8}" y="${middle + 5}" text-anchor="end">${escapeMarkup(shortenLabel(label, letters))}</text><rect x="${labelWidth}" y="${y + 3}" width="${width.toFixed(1)}" height="${ROW - 10}" fill="var(--series${colour < 0 ? 0 : 1 + (colour % SERIES)})"/>${whisker}<text x="${(end + 8).toFixed(1)}" y="${middle + 5}">${escapeMarkup(cell.text)}</text></g>`
-  })
-  return `<svg viewBox="0 0 ${all} ${height}" role="img" aria-label="${escapeMarkup(`${title}: ${description}`)}"><title>${escapeMarkup(`${title}: ${description}`)}</title><text x="0" y="16" class="title">${escapeMarkup(title)}</text>${rows.join('')}</svg>`
-}
-
-/** Cuts a label to a number of characters. @type {(label: string, lettersMost: number) => string} */
-const shortenLabel = (label, lettersMost) =>
-  label.length > lettersMost ? `${label.slice(0, lettersMost - 1)}…` : label
-
-/** Renders a picture as a table. Columns of a group share a heading. @param {Picture} picture @returns {Markup} */
-export function renderTable({ columns, rows }) {
-  const spans = listSpans(columns)
-  return html`<div class="scroll" role="group" tabindex="0" aria-label="The answer as a table"><table class="answer-table">
-<thead>${spans.some(({ group }) => group !== '') ? html`<tr><td></td>${spans.map(({ group, from, to }) => html`<th colspan="${to - from}" scope="colgroup">${group}</th>`)}</tr>` : null}<tr><td></td>${columns.map(({ heading, align }) => html`<th scope="col" class="${align ?? 'right'}">${heading}</th>`)}</tr></thead>
-<tbody>${rows.map(({ label, cells }) => html`<tr><th scope="row">${label}</th>${cells.map((cell, i) => html`<td class="${columns[i].align ?? 'right'}">${renderCell(cell)}</td>`)}</tr>\n`)}</tbody></table></div>`
+  const pixelsOfLargest = widths.width - widths.label - widths.value
+  const scale = (/** @type {number} */ value) => (largest === 0 ? 0 : (pixelsOfLargest * value) / largest)
+  const height = TITLE_PIXELS + ROW_PIXELS * bars.length
+  const values = bars.map(({ label, cell }) => `${label} ${cell.text}`).join('; ')
+  const description = escapeMarkup(`${title}: ${values}`)
+  const rows = bars.map((bar, i) => drawBar(bar, { top: TITLE_PIXELS + ROW_PIXELS * i, scale, widths }))
+  return `<svg viewBox="0 0 ${widths.width} ${height}" role="img" aria-label="${description}"><title>${description}</title><text x="0" y="16" class="title">${escapeMarkup(title)}</text>${rows.join('')}</svg>`
 }
 
 /**
- * Renders a cell; `–`: null.
- * @param {Cell | null} cell
- * @returns {string} without markup
+ * Draws a bar between its label and its text, with its interval as a whisker if it has one.
+ * @param {Bar} bar
+ * @param {{ top: number, scale: (value: number) => number, widths: Widths }} options top: of the row, in pixels; scale:
+ *   converts a value to pixels
+ * @returns {string} an element of SVG
  */
-const renderCell = cell => cell?.text ?? '–'
+function drawBar({ label, colour, cell }, { top, scale, widths }) {
+  const { low = null, high = null } = cell
+  const left = widths.label
+  const middle = top + ROW_PIXELS / 2 - 2
+  const width = Math.max(1, scale(Number(cell.value)))
+  const right = left + Math.max(width, high === null ? 0 : scale(high))
+  const fill = `var(--series${colour < 0 ? 0 : 1 + (colour % SERIES_COUNT)})`
+  const parts = [
+    `<text x="${left - 8}" y="${middle + 5}" text-anchor="end">${escapeMarkup(shortenLabel(label, widths.letters))}</text>`,
+    `<rect x="${left}" y="${top + 3}" width="${width.toFixed(1)}" height="${ROW_PIXELS - 10}" fill="${fill}"/>`,
+    low === null || high === null ? '' : drawWhisker({ from: left + scale(low), to: left + scale(high), y: middle }),
+    `<text x="${(right + 8).toFixed(1)}" y="${middle + 5}">${escapeMarkup(cell.text)}</text>`,
+  ]
+  return `<g>${parts.join('')}</g>`
+}
+
+/** Draws a horizontal line with a stroke across each end. @param {{ from: number, to: number, y: number }} options in pixels */
+function drawWhisker({ from, to, y }) {
+  return `<path d="M${from} ${y}H${to}M${from} ${y - 5}v10M${to} ${y - 5}v10" stroke="var(--text)" fill="none"/>`
+}
+
+/** Cuts a label to a number of characters, with an ellipsis. @param {string} label @param {number} most @returns {string} */
+function shortenLabel(label, most) {
+  return label.length > most ? `${label.slice(0, most - 1)}…` : label
+}
+
+/**
+ * Renders a picture as a table. Columns of a group share a heading above their own.
+ * @param {Picture} picture
+ * @returns {Markup}
+ */
+export function renderPictureTable({ columns, rows }) {
+  const spans = listSpans(columns)
+  const groupHeadings = spans.map(
+    ({ group, from, to }) => html`<th colspan="${to - from}" scope="colgroup">${group}</th>`,
+  )
+  const hasGroups = spans.some(({ group }) => group !== '')
+  return html`<div class="scroll" role="group" tabindex="0" aria-label="The answer as a table"><table class="answer-table">
+<thead>${hasGroups ? html`<tr><td></td>${groupHeadings}</tr>` : null}<tr><td></td>${columns.map(({ heading, align }) => html`<th scope="col" class="${align ?? 'right'}">${heading}</th>`)}</tr></thead>
+<tbody>${rows.map(({ label, cells }) => html`<tr><th scope="row">${label}</th>${cells.map((cell, i) => html`<td class="${columns[i].align ?? 'right'}">${cell?.text ?? '–'}</td>`)}</tr>\n`)}</tbody></table></div>`
+}
 
 /**
  * Renders what was not measured, with the commands that measure it.
  * @param {Answer['notMeasured']} notMeasured
- * @returns {Markup | null} null: there is nothing
+ * @returns {Markup | null} null if everything was measured
  */
 function renderNotMeasuredSection(notMeasured) {
   if (notMeasured.length === 0) return null

@@ -1,25 +1,20 @@
-/** An answer for a pull request: its parts, which the report's Markdown escapes and joins. Pure. */
+/** The parts of an answer for a pull request, which the report's Markdown escapes and joins. Pure. */
 /**
  * @import { Answer } from './answer.js'
- * @import { Picture } from '../../answer/picture.js'
+ * @import { Cell, Picture } from '../../answer/picture.js'
  * @import { Table } from '../../lib/text-table.js'
  */
 
 /**
- * Tabulates the pictures.
- * @param {Pick<Answer, 'pictures'>} answer
- * @returns {Table[]} one for each picture
- */
-export function tabulatePictures({ pictures }) {
-  return pictures.map(tabulatePicture)
-}
-
-/**
  * Tabulates a picture. Values that other formats draw as bars get their interval.
  * @param {Picture} picture
- * @returns {Table} `-`: null
+ * @returns {Table} without a caption; a cell that was not measured is `-`
  */
-function tabulatePicture({ columns, rows }) {
+export function tabulatePicture({ columns, rows }) {
+  const renderCell = (/** @type {Cell | null} */ cell, /** @type {number} */ column) => {
+    if (cell === null) return '-'
+    return `${cell.text}${columns[column].isBar ? renderCellInterval(cell) : ''}`
+  }
   return {
     caption: '',
     columns: [
@@ -28,19 +23,14 @@ function tabulatePicture({ columns, rows }) {
         return /** @type {[string, 'left' | 'right']} */ ([group ? `${group}, ${heading}` : heading, align])
       }),
     ],
-    rows: rows.map(({ label, cells }) => [
-      label,
-      ...cells.map((cell, i) =>
-        cell === null ? '-' : `${cell.text}${columns[i].isBar ? renderCellInterval(cell) : ''}`,
-      ),
-    ]),
+    rows: rows.map(({ label, cells }) => [label, ...cells.map(renderCell)]),
   }
 }
 
 /**
- * Renders the interval of a cell, with the digits of its value.
- * @param {import('../../answer/picture.js').Cell} cell
- * @returns {string} begins with a space; empty: there is none
+ * Renders the interval of a cell, with the decimals of its text.
+ * @param {Cell} cell
+ * @returns {string} begins with a space; empty without an interval
  */
 function renderCellInterval({ text, low = null, high = null }) {
   if (low === null || high === null) return ''
@@ -51,9 +41,9 @@ function renderCellInterval({ text, low = null, high = null }) {
 /**
  * Renders what was not measured, with reasons and commands.
  * @param {Pick<Answer, 'notMeasured'>} answer
- * @returns {string[]} a sentence for each; []: there is nothing
+ * @returns {string[]} a line for each; [] if everything was measured
  */
-export function listNotMeasured({ notMeasured }) {
+export function renderNotMeasured({ notMeasured }) {
   return notMeasured.map(({ what, why, commands }) => {
     const commandTexts = commands.map(({ command, gives }) => `${command} (${gives})`).join('; ')
     return `Not measured: ${what}${why ? ` (${why})` : ''}${commandTexts ? `: ${commandTexts}` : ''}`

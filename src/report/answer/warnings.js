@@ -18,31 +18,31 @@ import { isWrong, listDifferingRows } from '../../parity/verdict/rows.js'
 const SHARE_LEAST = 1 / 3
 
 /**
- * Lists the warnings of a run. Each function below warns of one fact, and returns [] if there is none.
+ * Lists the warnings of a run.
  * @param {Summary} summary
- * @returns {string[]} sentences, the worst first
+ * @returns {string[]} sentences, the worst first; [] if there is nothing to warn of
  */
-export function listWarnings(summary) {
+export function listRunWarnings(summary) {
   return [
-    ...warnOfUnequalWork(summary),
-    ...warnOfBufferedAnswers(summary),
-    ...warnOfSpareCpu(summary),
-    ...(summary.carries ?? []).filter(({ isContradicted }) => isContradicted).map(warnOfContradiction),
-    ...warnOfSpoiledTrials(summary),
-    ...warnOfLeaks(summary),
-    ...warnOfByteProxies(summary),
-    ...warnOfDeployedDifferences(summary),
-    ...warnOfDrift(summary),
-    ...warnOfBusyMachine(summary),
+    ...renderUnequalWork(summary),
+    ...renderBufferedAnswers(summary),
+    ...renderSpareCpu(summary),
+    ...(summary.carries ?? []).filter(({ isContradicted }) => isContradicted).map(renderContradiction),
+    ...renderSpoiledTrials(summary),
+    ...renderLeaks(summary),
+    ...renderByteProxies(summary),
+    ...renderDeployedDifferences(summary),
+    ...renderDrift(summary),
+    ...renderBusyMachine(summary),
   ]
 }
 
 /**
  * Renders the checks in which proxies did not do equal work, without those that the experiment sets aside.
  * @param {Summary} summary
- * @returns {string[]} one sentence, or []
+ * @returns {string[]} one warning; [] if work was equal
  */
-function warnOfUnequalWork(summary) {
+function renderUnequalWork(summary) {
   const wrong = listDifferingRows(summary).wrong.map(name => name.replace('parity-', ''))
   return wrong.length === 0
     ? []
@@ -52,40 +52,38 @@ function warnOfUnequalWork(summary) {
 /**
  * Renders that CPU requests decided little, because not all CPUs were in use.
  * @param {Summary} summary
- * @returns {string[]} one sentence, or []
+ * @returns {string[]} one sentence; [] if the check `spare-cpu` spoiled no arm
  */
-function warnOfSpareCpu({ results, machine }) {
-  const spare = listArms({ results }).filter(arm => arm.spoiled.some(({ gate }) => gate === 'spare-cpu'))
-  if (spare.length === 0) return []
-  const cores = spare[0].conditions.neighbourCores
+function renderSpareCpu({ results, machine }) {
+  const arm = listArms({ results }).find(({ spoiled }) => spoiled.some(({ gate }) => gate === 'spare-cpu'))
+  if (arm === undefined) return []
+  const cores = arm.conditions.neighbourCores
   return [
     `Not all CPUs were in use beside a neighbour of ${cores}, so requests decided little: fill this node with --neighbour ${machine.cpus}c.`,
   ]
 }
 
 /**
- * Renders the proxies that keep an answer until its last chunk, which costs more than passing on each chunk.
+ * Renders the proxies that keep an answer until its last chunk, and those that pass each chunk on.
  * @param {Summary} summary
- * @returns {string[]} one sentence, or []
+ * @returns {string[]} one sentence; [] if the check `streams` spoiled no proxy
  */
-function warnOfBufferedAnswers(summary) {
-  const arms = listArms(summary)
-  const keeping = arms.filter(arm => arm.hasSidecars && arm.spoiled.some(({ gate }) => gate === 'streams'))
-  const names = [...new Set(keeping.map(renderArmName))]
+function renderBufferedAnswers(summary) {
+  const arms = listArms(summary).filter(arm => arm.hasSidecars)
+  const buffering = arms.filter(({ spoiled }) => spoiled.some(({ gate }) => gate === 'streams'))
+  const names = [...new Set(buffering.map(renderArmName))]
   if (names.length === 0) return []
-  const others = [...new Set(arms.filter(arm => arm.hasSidecars).map(renderArmName))].filter(
-    name => !names.includes(name),
-  )
+  const others = [...new Set(arms.map(renderArmName))].filter(name => !names.includes(name))
   const rest = others.length === 0 ? '' : `, and ${joinWords(others)} passed each chunk on: no equal work`
   return [`${joinWords(names)} kept answers until their last chunk${rest}.`]
 }
 
 /**
- * Renders that the intervals of two measurements exclude each other. The report has the intervals.
+ * Renders the gaps of measurements whose intervals exclude each other. The report has the intervals.
  * @param {NonNullable<Summary['carries']>[number]} band of the ratio of a pair
  * @returns {string} a sentence
  */
-function warnOfContradiction({ a, b, measured }) {
+function renderContradiction({ a, b, measured }) {
   const amounts = measured.map(({ load }) =>
     load.kind === 'open' ? `at ${load.ratePerSecond} req/s` : `with ${load.users} users`,
   )
@@ -103,40 +101,55 @@ function warnOfContradiction({ a, b, measured }) {
  * Renders the checks that excluded at least SHARE_LEAST of an arm's trials from what is shown, the largest share
  * first. Those of a search with an outcome are left out: it ran until it had enough trials.
  * @param {Summary} summary
- * @returns {string[]} a sentence for each check, or []
+ * @returns {string[]} a sentence for each check; [] if none excluded so many
  */
-function warnOfSpoiledTrials({ results }) {
-  const fired = listArms({ results: results.filter(result => !hasOutcome(result)) }).flatMap(arm => {
-    const trials = arm.trials.completed + arm.trials.failed + arm.trials.invalid
+function renderSpoiledTrials({ results }) {
+  const arms = listArms({ results: results.filter(result => !hasOutcome(result)) })
+  const spoils = arms.flatMap(arm => {
+    const total = arm.trials.completed + arm.trials.failed + arm.trials.invalid
     return arm.spoiled
-      .filter(({ gate, trials: spoiled }) => spoiled >= SHARE_LEAST * trials && isOfAnswer(gate, arm))
-      .map(({ gate, trials: spoiled, reason }) => ({ gate, reason, spoiled, trials, name: renderArmName(arm) }))
+      .filter(({ gate, trials }) => trials >= SHARE_LEAST * total && spoilsAnswer(gate, arm))
+      .map(({ gate, trials, reason }) => ({ gate, reason, trials, total, name: renderArmName(arm) }))
   })
-  return [...groupBy(fired, ({ gate }) => gate).values()]
-    .map(firedOfGate => {
-      const sum = (/** @type {'spoiled' | 'trials'} */ name) =>
-        firedOfGate.reduce((total, counts) => total + counts[name], 0)
-      const names = [...new Set(firedOfGate.map(({ name }) => name))]
-      const [{ gate, reason }] = firedOfGate
+  const gates = [...groupBy(spoils, ({ gate }) => gate)].map(([gate, gateSpoils]) => ({
+    gate,
+    reason: gateSpoils[0].reason,
+    trials: gateSpoils.reduce((sum, { trials }) => sum + trials, 0),
+    total: gateSpoils.reduce((sum, { total }) => sum + total, 0),
+    names: [...new Set(gateSpoils.map(({ name }) => name))],
+  }))
+  return gates
+    .toSorted((x, y) => y.trials / y.total - x.trials / x.total)
+    .map(({ gate, reason, trials, total, names }) => {
       const words = gate === 'failed' ? 'trials that failed' : (GATES.get(gate)?.words ?? gate)
       const whose = names.length === 1 ? ` of ${names[0]}` : ''
-      return {
-        share: sum('spoiled') / sum('trials'),
-        text: `${capitalise(words)} in ${sum('spoiled')} of ${sum('trials')} trials${whose}: ${reason.split('\n')[0]}.`,
-      }
+      return `${capitalise(words)} in ${trials} of ${total} trials${whose}: ${reason.split('\n')[0]}.`
     })
-    .sort((x, y) => y.share - x.share)
-    .map(({ text }) => text)
+}
+
+/** Says whether a result is that of a search that has an answer. @param {Result} result */
+const hasOutcome = result => result.kind === 'search' && result.searches.length + result.sizes.length > 0
+
+/**
+ * Says whether a check spoils what the answer shows of an arm.
+ * @param {string} gate
+ * @param {SummaryArm} arm
+ * @returns {boolean} true also for a gate that the table lacks, such as `failed`
+ */
+function spoilsAnswer(gate, { load }) {
+  const spoils = /** @type {readonly Use[] | undefined} */ (GATES.get(gate)?.spoils)
+  if (spoils === undefined) return true
+  /** @type {Use[]} */
+  const uses = ['cpuPerRequest', 'memory', load.kind === 'open' ? 'latency' : 'throughput']
+  return uses.some(use => spoils.includes(use))
 }
 
 /**
- * Says whether a result is that of a search that has an answer.
- * @param {Result} result
+ * Renders by how much the memory of each sidecar grew with the requests.
+ * @param {Summary} summary
+ * @returns {string[]} a sentence for each sidecar; [] if none grew
  */
-const hasOutcome = result => result.kind === 'search' && result.searches.length + result.sizes.length > 0
-
-/** Renders by how much the memory of sidecars grew with the requests. @param {Summary} summary @returns {string[]} */
-function warnOfLeaks(summary) {
+function renderLeaks(summary) {
   return listArms(summary)
     .filter(({ repeatOf }) => repeatOf === null)
     .flatMap(arm =>
@@ -148,20 +161,11 @@ function warnOfLeaks(summary) {
 }
 
 /**
- * Says whether a check spoils what the answer shows of an arm.
- * @param {string} name of the check
- * @param {SummaryArm} arm
+ * Renders the proxies that carry bytes and parse no requests.
+ * @param {Summary} summary
+ * @returns {string[]} a sentence for each; [] if all parse requests
  */
-function isOfAnswer(name, { load }) {
-  const spoils = /** @type {readonly Use[] | undefined} */ (GATES.get(name)?.spoils)
-  if (spoils === undefined) return true
-  /** @type {Use[]} */
-  const uses = ['cpuPerRequest', 'memory', load.kind === 'open' ? 'latency' : 'throughput']
-  return uses.some(use => spoils.includes(use))
-}
-
-/** Renders the proxies that carry bytes and parse no requests. @param {Summary} summary @returns {string[]} */
-function warnOfByteProxies({ parity }) {
+function renderByteProxies({ parity }) {
   const planes = [...new Set(parity.filter(({ carriesBytes }) => carriesBytes).map(({ plane }) => plane))]
   return planes.map(plane => `${plane} carries bytes: routes, retries and metrics by request are not its work.`)
 }
@@ -169,9 +173,9 @@ function warnOfByteProxies({ parity }) {
 /**
  * Renders the checks in which proxies do other work, because a mesh deploys them in this way.
  * @param {Summary} summary
- * @returns {string[]} one sentence, or []
+ * @returns {string[]} one sentence; [] if no proxy as deployed differs
  */
-function warnOfDeployedDifferences({ parity }) {
+function renderDeployedDifferences({ parity }) {
   const rows = parity.filter(row => row.isDeployed && isWrong(row))
   const planes = [...groupBy(rows, ({ plane }) => plane)].map(([plane, rowsOfPlane]) => {
     return `${plane} (${[...new Set(rowsOfPlane.map(({ name }) => name.replace('parity-', '')))].join(', ')})`
@@ -179,8 +183,12 @@ function warnOfDeployedDifferences({ parity }) {
   return planes.length > 0 ? [`Unequal work, as meshes deploy it, is part of the cost: ${planes.join(', ')}.`] : []
 }
 
-/** Renders the first pair of planes whose ratio drifted over the run. @param {Summary} summary @returns {string[]} */
-function warnOfDrift(summary) {
+/**
+ * Renders the first pair of planes whose ratio in the primary quantity drifted over the run.
+ * @param {Summary} summary
+ * @returns {string[]} one sentence; [] if none drifted
+ */
+function renderDrift(summary) {
   const drifts = listComparisons(summary).flatMap(({ a, b, quantity, service, isControl, reasons }) => {
     const drift = reasons.find(reason => reason.startsWith('the ratio drifted'))
     return drift && quantity === PRIMARY.name && service === null && !isControl ? [`${a} and ${b}: ${drift}.`] : []
@@ -191,9 +199,9 @@ function warnOfDrift(summary) {
 /**
  * Renders that the machine was busy before the run: less than IDLE_LEAST idle.
  * @param {Summary} summary
- * @returns {string[]} one sentence; []: it was not busy, or that was not measured
+ * @returns {string[]} one sentence; [] if it was not busy, or that was not measured
  */
-function warnOfBusyMachine({ machine }) {
+function renderBusyMachine({ machine }) {
   const idle = machine.before?.idleFraction
   if (typeof idle !== 'number' || idle >= IDLE_LEAST) return []
   return [`This machine was busy before the run (${renderPercent(idle)} idle): expect wide intervals.`]

@@ -11,45 +11,40 @@ import {
 
 /**
  * Draws latency by percentile. Each step to the right, towards the tail, is ten times as rare. Pure.
- * @typedef {{ label: string, colour: number, grid: [number, number][] }} TimesLine grid: [quantile, ms], rising
+ * @import { Chart } from './style.js'
  */
+
+/** @typedef {{ label: string, colour: number, grid: [number, number][] }} TimesLine grid: [quantile, ms], rising */
 
 const PERCENTILES = [0.5, 0.9, 0.99, 0.999]
-/** Times that differ by more than this factor get a logarithmic axis: on a linear one, short times would coincide. */
+/** Times that differ by more than this factor get a logarithmic axis: on a linear one, lines of short times coincide. */
 const LOGARITHMIC_FROM = 20
 
-/** Counts the nines of a quantile: 0.99 has two. @param {number} quantile @returns {number} may be a fraction */
-const countNines = quantile => roundToFourDigits(-Math.log10(1 - quantile))
+/** Computes the nines of a quantile: 2 for 0.99. @param {number} quantile below 1 @returns {number} may be a fraction */
+const computeNines = quantile => roundToFourDigits(-Math.log10(1 - quantile))
 
-/**
- * Renders the name of a quantile, such as `p99.9`.
- * @param {number} quantile
- */
+/** Renders the name of a quantile, such as `p99.9`. @param {number} quantile */
 const renderQuantileName = quantile => `p${Number((100 * quantile).toFixed(2))}`
 
-/**
- * Says whether two quantiles are equal; their last bits differ after arithmetic.
- * @param {number} a
- * @param {number} b
- */
-const isSame = (a, b) => Math.abs(a - b) < 1e-9
+/** Says whether two quantiles are equal; their last bits differ after arithmetic. @type {(a: number, b: number) => boolean} */
+const isSameQuantile = (a, b) => Math.abs(a - b) < 1e-9
 
-// Named percentiles replace the axis's own labels.
-const MARKS = {
+// Lines at the named percentiles, whose labels replace those of the axis.
+const PERCENTILE_LINES = {
   silent: true,
   symbol: 'none',
   lineStyle: { color: GRID, type: 'solid' },
   data: PERCENTILES.map(quantile => ({
-    xAxis: countNines(quantile),
+    xAxis: computeNines(quantile),
     label: { formatter: renderQuantileName(quantile), position: 'start', distance: 6, color: MUTED },
   })),
 }
 
 /**
- * Draws a line for each grid. Quantiles of 0 and above p99.9 are left out. The axis of times is logarithmic if times
- * differ much.
- * @param {{ title: string, name: string, lines: TimesLine[] }} options name: the label of the axis of times, in ms
- * @returns {import('./style.js').Chart}
+ * Draws a line for each grid. Quantiles of 0 and above p99.9 are left out. The axis of times is logarithmic if they
+ * differ by more than LOGARITHMIC_FROM.
+ * @param {{ title: string, name: string, lines: TimesLine[] }} options name: what the axis of times shows, without the unit
+ * @returns {Chart}
  */
 export function drawDistributions({ title, name, lines }) {
   const largest = PERCENTILES.at(-1) ?? 1
@@ -62,7 +57,7 @@ export function drawDistributions({ title, name, lines }) {
       bottom: 40,
       tooltip: { trigger: 'item', confine: true, formatter: '{a}: {b}' },
       xAxis: createAxisBelow('percentile', {
-        max: countNines(largest),
+        max: computeNines(largest),
         axisLabel: { show: false },
         splitLine: { show: false },
       }),
@@ -75,12 +70,12 @@ export function drawDistributions({ title, name, lines }) {
           showAllSymbol: true,
           lineStyle: { width: 2, type: chooseDash(i) },
           data: grid.map(([quantile, ms]) => ({
-            value: [countNines(quantile), roundToFourDigits(ms)],
+            value: [computeNines(quantile), roundToFourDigits(ms)],
             name: `${renderQuantileName(quantile)}, ${roundToFourDigits(ms)} ms`,
             // A mark at each of a hundred points would hide the line.
-            ...(PERCENTILES.some(q => isSame(q, quantile)) ? {} : { symbol: 'none' }),
+            ...(PERCENTILES.some(named => isSameQuantile(named, quantile)) ? {} : { symbol: 'none' }),
           })),
-          ...(i === 0 ? { markLine: MARKS } : {}),
+          ...(i === 0 ? { markLine: PERCENTILE_LINES } : {}),
         }),
       ),
     },
@@ -91,21 +86,21 @@ export function drawDistributions({ title, name, lines }) {
  * Finds the time of a quantile.
  * @param {TimesLine['grid']} grid
  * @param {number} quantile
- * @returns {number | undefined} milliseconds; undefined: the grid lacks it
+ * @returns {number | undefined} milliseconds; undefined if the grid lacks the quantile
  */
 export function findMs(grid, quantile) {
-  return grid.find(([q]) => isSame(q, quantile))?.[1]
+  return grid.find(([q]) => isSameQuantile(q, quantile))?.[1]
 }
 
 /**
  * Renders the times of a line at the named percentiles that its grid has.
  * @param {TimesLine} line
- * @returns {string}
+ * @returns {string} `no values` behind the label if it has none of them
  */
 function renderPercentiles({ label, grid }) {
-  const sentences = PERCENTILES.flatMap(quantile => {
+  const times = PERCENTILES.flatMap(quantile => {
     const ms = findMs(grid, quantile)
     return ms === undefined ? [] : [`${renderQuantileName(quantile)} ${roundToFourDigits(ms)} ms`]
   })
-  return `${label}: ${sentences.length > 0 ? sentences.join(', ') : 'no values'}`
+  return `${label}: ${times.length > 0 ? times.join(', ') : 'no values'}`
 }

@@ -9,7 +9,7 @@ import {
   roundToFourDigits,
 } from './style.js'
 
-/** Draws lines of planes over CPU limits, rates, sidecars and other axes. Pure. */
+/** Draws lines of planes over CPU limits, rates, sidecars and other axes. Pure. @import { Chart } from './style.js' */
 
 /**
  * @typedef {object} LimitLine
@@ -23,23 +23,23 @@ import {
  * @property {string} label
  * @property {number} colour
  * @property {{ ratePerSecond: number, millicores: number }[]} points
- * @property {{ baseMillicores: number, slopeMillicoresPerRequestPerSecond: number } | null} fit null: none was made
+ * @property {{ baseMillicores: number, slopeMillicoresPerRequestPerSecond: number } | null} fit null: no line was fitted
  */
 /**
  * A curve of [seconds, fraction].
  * @typedef {{ label: string, colour: number, curve: [number, number][] }} ShareLine
  */
+/** @typedef {{ label: string, colour: number, points: { at: number, value: number }[] }} AxisLine */
 /**
- * @typedef {{ label: string, colour: number, points: { at: number, value: number }[] }} AxisLine
  * @typedef {{ label: string, colour: number,
- *   memory: NonNullable<import('../../model/types.ts').GrowthFit['memory']> }} MemoryLine
+ *   memory: NonNullable<import('../../model/types.ts').GrowthFit['memory']> }} MemoryLine memory of a control plane
  */
 
 /**
  * Draws the rate that sidecars answered at each CPU limit of a sizing. A point is a trial, filled if it held; a
  * diamond is an answer.
  * @param {{ title: string, lines: LimitLine[] }} options
- * @returns {import('./style.js').Chart}
+ * @returns {Chart}
  */
 export function drawOverLimit({ title, lines }) {
   const renderHeldRate = (/** @type {LimitLine['answers'][0]} */ { cores, ratePerSecond, p99Ms }) =>
@@ -71,9 +71,9 @@ export function drawOverLimit({ title, lines }) {
 }
 
 /**
- * Draws the CPU of all sidecars over the rate, with the fitted lines.
+ * Draws the CPU of all sidecars over the rate, with the lines that were fitted.
  * @param {{ title: string, lines: RateLine[] }} options
- * @returns {import('./style.js').Chart}
+ * @returns {Chart}
  */
 export function drawOverRate({ title, lines }) {
   const fitted = lines.map(({ label, colour, points, fit }) => ({
@@ -83,7 +83,8 @@ export function drawOverRate({ title, lines }) {
     points: points.map(({ ratePerSecond: at, millicores: value }) => {
       return { at, value, name: `${label} at ${at}/s: ${value.toFixed(0)} millicores` }
     }),
-    heightAt: fit && ((/** @type {number} */ at) => fit.baseMillicores + fit.slopeMillicoresPerRequestPerSecond * at),
+    computeHeight:
+      fit && ((/** @type {number} */ at) => fit.baseMillicores + fit.slopeMillicoresPerRequestPerSecond * at),
   }))
   return drawFittedLines({ title, axes: ['requests/s', 'millicores of all sidecars'], symbolSize: 9, lines: fitted })
 }
@@ -91,7 +92,7 @@ export function drawOverRate({ title, lines }) {
 /**
  * Draws the memory of a control plane over the number of its sidecars, with the fitted lines.
  * @param {{ title: string, lines: MemoryLine[] }} options
- * @returns {import('./style.js').Chart}
+ * @returns {Chart}
  */
 export function drawOverSidecars({ title, lines }) {
   const fitted = lines.map(({ label, colour, memory: { points, baseBytes, bytesPerSidecar } }) => {
@@ -104,7 +105,7 @@ export function drawOverSidecars({ title, lines }) {
       points: points.map(({ sidecars: at, bytes }) => {
         return { at, value: bytes / MIB, name: `${label}, ${at} sidecars: ${(bytes / MIB).toFixed(1)} MiB` }
       }),
-      heightAt: (/** @type {number} */ at) => (baseBytes + bytesPerSidecar * at) / MIB,
+      computeHeight: (/** @type {number} */ at) => (baseBytes + bytesPerSidecar * at) / MIB,
     }
   })
   return drawFittedLines({ title, axes: ['sidecars', 'MiB of the control plane'], symbolSize: 7, lines: fitted })
@@ -114,7 +115,7 @@ export function drawOverSidecars({ title, lines }) {
  * Draws a quantity over an axis, with lines between the points.
  * @param {{ title: string, axes: [string, string], lines: AxisLine[] }} options axes: the name of the axis below, and
  *   the unit beside
- * @returns {import('./style.js').Chart}
+ * @returns {Chart}
  */
 export function drawOverAxis({ title, axes: [below, beside], lines }) {
   const renderLine = (/** @type {AxisLine} */ { label, points }) =>
@@ -141,14 +142,14 @@ export function drawOverAxis({ title, axes: [below, beside], lines }) {
  * @property {number} colour
  * @property {string} summary the line in words
  * @property {{ at: number, value: number, name: string }[]} points
- * @property {((at: number) => number) | null} heightAt of the fitted line; null: there is none
+ * @property {((at: number) => number) | null} computeHeight computes the value of the fitted line; null: there is no line
  */
 
 /**
- * Draws points, and the fitted line from the first to the last of them.
+ * Draws points, and the fitted line, if there is one, from the first to the last of them.
  * @param {{ title: string, axes: [string, string], symbolSize: number, lines: FittedLine[] }} options axes: the names
  *   below and beside
- * @returns {import('./style.js').Chart}
+ * @returns {Chart}
  */
 function drawFittedLines({ title, axes: [below, beside], symbolSize, lines }) {
   const style = { symbol: 'none', silent: true, lineStyle: { type: 'dashed', width: 1.5 } }
@@ -157,12 +158,12 @@ function drawFittedLines({ title, axes: [below, beside], symbolSize, lines }) {
     {
       xAxis: createAxisBelow(below),
       yAxis: createAxisBeside(beside),
-      series: lines.flatMap(({ label, colour, points, heightAt }) => {
+      series: lines.flatMap(({ label, colour, points, computeHeight }) => {
         const data = points.map(({ at, value, name }) => ({ value: [at, roundToFourDigits(value)], name }))
         const measured = createSeries('scatter', { label, colour, symbolSize, data })
-        if (heightAt === null) return [measured]
+        if (computeHeight === null) return [measured]
         const places = points.map(({ at }) => at)
-        const ends = [Math.min(...places), Math.max(...places)].map(at => [at, roundToFourDigits(heightAt(at))])
+        const ends = [Math.min(...places), Math.max(...places)].map(at => [at, roundToFourDigits(computeHeight(at))])
         return [measured, createSeries('line', { label, colour, data: ends, ...style })]
       }),
     },
@@ -170,9 +171,9 @@ function drawFittedLines({ title, axes: [below, beside], symbolSize, lines }) {
 }
 
 /**
- * Draws, over seconds, the share of the real sidecars that have a configuration.
+ * Draws, over seconds, the share of the real sidecars that have a configuration, as steps from 0 on.
  * @param {{ title: string, lines: ShareLine[] }} options
- * @returns {import('./style.js').Chart}
+ * @returns {Chart}
  */
 export function drawOverShare({ title, lines }) {
   const renderLine = (/** @type {ShareLine} */ { label, curve }) => {

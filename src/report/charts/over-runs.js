@@ -12,6 +12,7 @@ import {
 
 /**
  * Draws one quantity over many runs: each run's median with its interval, and a mark if something changed from that run on. Pure.
+ * @import { Chart } from './style.js'
  */
 
 /**
@@ -19,7 +20,8 @@ import {
  * @property {string} label
  * @property {number} colour
  * @property {boolean} isControl of the applications, without sidecars
- * @property {({ median: number, low: number | null, high: number | null } | null)[]} points one for each run; null: no value
+ * @property {({ median: number, low: number | null, high: number | null } | null)[]} points one for each run; null: no value;
+ *   low, high: null: no interval
  */
 
 // More labels than this would overlap.
@@ -38,7 +40,7 @@ const LABELS_MOST = 12
 /**
  * Draws a line for each arm, across runs without a value. A control is hollow and dotted.
  * @param {RunsChart} options
- * @returns {import('./style.js').Chart}
+ * @returns {Chart}
  */
 export function drawOverRuns({ title, unit, digits, runs, lines, marks }) {
   // `min: undefined` takes back the 0 of createAxisBelow: an axis of categories has no zero.
@@ -69,10 +71,10 @@ export function drawOverRuns({ title, unit, digits, runs, lines, marks }) {
               value: point && roundToFourDigits(point.median),
               name: `${label}, ${runs[i]}: ${renderMedian(point, digits)} ${unit}`,
             })),
-            markLine: drawSpans({ colour, points }),
+            markLine: drawIntervals({ colour, points }),
           }),
         ),
-        { type: 'line', data: [], markLine: drawMarks(marks) },
+        { type: 'line', data: [], markLine: drawChangeMarks(marks) },
       ],
     },
   )
@@ -81,9 +83,9 @@ export function drawOverRuns({ title, unit, digits, runs, lines, marks }) {
 /**
  * Draws the interval of each point as a vertical line.
  * @param {Pick<DrawnLine, 'colour' | 'points'>} line
- * @returns {object} a markLine of ECharts
+ * @returns {object} a `markLine` of ECharts
  */
-function drawSpans({ colour, points }) {
+function drawIntervals({ colour, points }) {
   const lineStyle = { color: chooseColour(colour), type: 'solid', width: 1.5, opacity: 0.5 }
   const intervals = points.flatMap((point, i) => {
     const { low, high } = point ?? { low: null, high: null }
@@ -96,10 +98,10 @@ function drawSpans({ colour, points }) {
 /**
  * Draws a vertical line at each run from which on something changed. More than LABELS_MOST lines have no labels.
  * @param {{ run: number, label: string }[]} marks
- * @returns {object} a markLine of ECharts
+ * @returns {object} a `markLine` of ECharts
  */
-function drawMarks(marks) {
-  const shared = { show: marks.length <= LABELS_MOST, color: LIMIT, fontSize: 11 }
+function drawChangeMarks(marks) {
+  const labelStyle = { show: marks.length <= LABELS_MOST, color: LIMIT, fontSize: 11 }
   return {
     silent: true,
     symbol: 'none',
@@ -107,7 +109,7 @@ function drawMarks(marks) {
     // The labels of neighbours are at two heights, so that they do not overlap.
     data: marks.map(({ run, label }, i) => ({
       xAxis: run,
-      label: { ...shared, formatter: label, distance: 2 + 12 * (i % 2) },
+      label: { ...labelStyle, formatter: label, distance: 2 + 12 * (i % 2) },
     })),
   }
 }
@@ -116,7 +118,7 @@ function drawMarks(marks) {
  * Renders the first and the last value of a line.
  * @param {DrawnLine} line
  * @param {{ unit: string, digits: number }} quantity
- * @returns {string}
+ * @returns {string} `no value` behind the label if no run has one
  */
 function renderLineEnds({ label, points }, { unit, digits }) {
   const values = points.filter(point => point !== null)

@@ -18,7 +18,7 @@ import {
  */
 
 // The axis ends at the first and last sample, which are no round numbers: they have no labels.
-const ENDS = { showMinLabel: false, showMaxLabel: false }
+const WITHOUT_END_LABELS = { showMinLabel: false, showMaxLabel: false }
 
 /**
  * Draws CPU, and below it anonymous memory, with a line for each sidecar.
@@ -27,64 +27,82 @@ const ENDS = { showMinLabel: false, showMaxLabel: false }
  */
 export function drawOverTime({ title, sidecars }) {
   const caps = [...new Set(sidecars.flatMap(({ cpuLimitCores }) => cpuLimitCores ?? []))]
-  const names = sidecars.map(({ service }) => service)
-  // The axis must include a limit that no sidecar reached.
-  const largestCores = Math.max(...caps, ...sidecars.flatMap(({ cores }) => cores.map(([, v]) => v)))
-  const isUnreached = caps.includes(largestCores)
-  const wholeRange = { min: 'dataMin', max: 'dataMax' }
-  const scalePoints = (/** @type {[number, number][]} */ series, scale = 1) =>
-    series.map(([seconds, value]) => [roundToFourDigits(seconds), roundToFourDigits(value / scale)])
   return {
     title,
     description: `${title}. ${sidecars.map(renderPeaks).join('; ')}.`,
     height: 420,
     option: createOption({
-      legend: createLegend(names),
+      legend: createLegend(sidecars.map(({ service }) => service)),
       grid: [
         { left: 58, right: 24, top: 34, height: 180 },
         { left: 58, right: 24, top: 262, height: 110 },
       ],
       axisPointer: { link: [{ xAxisIndex: 'all' }] },
       tooltip: { trigger: 'axis', confine: true },
-      xAxis: [
-        createAxis({ gridIndex: 0, ...wholeRange, axisLabel: { show: false } }),
-        createAxis({
-          gridIndex: 1,
-          ...wholeRange,
-          axisLabel: ENDS,
-          name: 'seconds from the start of the window',
-          nameGap: 26,
-        }),
-      ],
+      xAxis: createTimeAxes(),
       yAxis: [
-        createAxis({
-          gridIndex: 0,
-          min: 0,
-          name: 'CPU cores',
-          nameGap: 42,
-          ...(isUnreached && { max: roundToFourDigits(1.1 * largestCores) }),
-        }),
+        createCoresAxis(sidecars, caps),
         createAxis({ gridIndex: 1, min: 0, name: 'anonymous MiB', nameGap: 42, splitNumber: 3 }),
       ],
-      series: sidecars.flatMap(({ service, cores, anonBytes, throttled }, i) => {
-        const lineStyle = { width: 1.5, type: chooseDash(i) }
-        const line = { label: service, colour: i + 1, symbol: 'none', lineStyle }
-        const markArea = {
-          silent: true,
-          itemStyle: { color: chooseColour(i + 1), opacity: 0.12 },
-          data: throttled.map(([from, to]) => [{ xAxis: roundToFourDigits(from) }, { xAxis: roundToFourDigits(to) }]),
-        }
-        const marks = i === 0 && caps.length > 0 ? { markArea, markLine: drawCaps(caps) } : { markArea }
-        return [
-          createSeries('line', { ...line, data: scalePoints(cores), ...marks }),
-          createSeries('line', { ...line, xAxisIndex: 1, yAxisIndex: 1, data: scalePoints(anonBytes, MIB) }),
-        ]
-      }),
+      series: sidecars.flatMap((sidecar, i) => drawSidecar(sidecar, { index: i, caps: i === 0 ? caps : [] })),
     }),
   }
 }
 
-/** Draws a dashed line with a label at each CPU limit. @param {number[]} caps cores @returns {object} a markLine of ECharts */
+/** Creates the axes of time below CPU and memory. @returns {Record<string, any>[]} */
+function createTimeAxes() {
+  const range = { min: 'dataMin', max: 'dataMax' }
+  const name = 'seconds from the start of the window'
+  return [
+    createAxis({ gridIndex: 0, ...range, axisLabel: { show: false } }),
+    createAxis({ gridIndex: 1, ...range, axisLabel: WITHOUT_END_LABELS, name, nameGap: 26 }),
+  ]
+}
+
+/**
+ * Creates the axis of CPU, which also includes a CPU limit that no sidecar reached.
+ * @param {SidecarSeries[]} sidecars
+ * @param {number[]} caps cores
+ * @returns {Record<string, any>}
+ */
+function createCoresAxis(sidecars, caps) {
+  const largest = Math.max(...caps, ...sidecars.flatMap(({ cores }) => cores.map(([, value]) => value)))
+  const end = caps.includes(largest) ? { max: roundToFourDigits(1.1 * largest) } : {}
+  return createAxis({ gridIndex: 0, min: 0, name: 'CPU cores', nameGap: 42, ...end })
+}
+
+/**
+ * Draws the CPU of a sidecar, with the stretches in which its quota was used up, and its memory.
+ * @param {SidecarSeries} sidecar
+ * @param {{ index: number, caps: number[] }} options index: of the sidecar; caps: CPU limits to draw as lines, in cores
+ * @returns {Record<string, any>[]} two series of ECharts
+ */
+function drawSidecar({ service, cores, anonBytes, throttled }, { index, caps }) {
+  const lineStyle = { width: 1.5, type: chooseDash(index) }
+  const line = { label: service, colour: index + 1, symbol: 'none', lineStyle }
+  const markArea = {
+    silent: true,
+    itemStyle: { color: chooseColour(index + 1), opacity: 0.12 },
+    data: throttled.map(([from, to]) => [{ xAxis: roundToFourDigits(from) }, { xAxis: roundToFourDigits(to) }]),
+  }
+  const marks = caps.length > 0 ? { markArea, markLine: drawCaps(caps) } : { markArea }
+  return [
+    createSeries('line', { ...line, data: scalePoints(cores), ...marks }),
+    createSeries('line', { ...line, xAxisIndex: 1, yAxisIndex: 1, data: scalePoints(anonBytes, MIB) }),
+  ]
+}
+
+/**
+ * Rounds points to four digits, after dividing their values by a unit.
+ * @param {[number, number][]} points seconds and value
+ * @param {number} [unit] 1 by default
+ * @returns {number[][]}
+ */
+function scalePoints(points, unit = 1) {
+  return points.map(([seconds, value]) => [roundToFourDigits(seconds), roundToFourDigits(value / unit)])
+}
+
+/** Draws a dashed line with a label at each CPU limit. @param {number[]} caps cores @returns {object} a `markLine` of ECharts */
 function drawCaps(caps) {
   return {
     silent: true,
@@ -97,22 +115,23 @@ function drawCaps(caps) {
   }
 }
 
-/** Sums stretches of time. @param {SidecarSeries['throttled']} stretches @returns {number} seconds */
+/** Sums the lengths of stretches of time. @param {SidecarSeries['throttled']} stretches @returns {number} seconds */
 export function sumSeconds(stretches) {
   return stretches.reduce((sum, [from, to]) => sum + to - from, 0)
 }
 
 /**
- * Renders the largest CPU use and memory of a sidecar, its CPU limit, and the time without quota.
+ * Renders the largest CPU use and memory of a sidecar (0 without samples), its CPU limit, and the time without quota.
  * @param {SidecarSeries} sidecar
  * @returns {string}
  */
 function renderPeaks({ service, cpuLimitCores, cores, anonBytes, throttled }) {
-  const findMost = (/** @type {[number, number][]} */ points) => points.reduce((high, [, v]) => Math.max(high, v), 0)
+  const findLargest = (/** @type {[number, number][]} */ points) =>
+    points.reduce((largest, [, value]) => Math.max(largest, value), 0)
   return [
-    `${service}: at most ${roundToFourDigits(findMost(cores))} cores`,
+    `${service}: at most ${roundToFourDigits(findLargest(cores))} cores`,
     cpuLimitCores === null ? 'no cap' : `cap ${cpuLimitCores}`,
     `in ${roundToFourDigits(sumSeconds(throttled))} s its quota was used up`,
-    `at most ${roundToFourDigits(findMost(anonBytes) / MIB)} MiB anonymous`,
+    `at most ${roundToFourDigits(findLargest(anonBytes) / MIB)} MiB anonymous`,
   ].join(', ')
 }

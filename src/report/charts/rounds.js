@@ -3,6 +3,7 @@ import { chooseColour, createAxis, createAxisBelow, createOption, roundToFourDig
 /**
  * Draws one quantity of several arms: every round's point, the median, and its interval. Also runs in browsers. Pure.
  * @import { Quantity } from '../../model/types.ts'
+ * @import { Chart } from './style.js'
  * @typedef {{ label: string, colour: number, isControl?: boolean, quantity: Quantity }} Row
  */
 
@@ -19,25 +20,20 @@ const ROW_PIXELS_OF_MANY = 22
 const ROWS_MANY = 7
 const LABEL_PIXELS = 145
 const LETTER_PIXELS = 8
-// The number of letters for which two lines have room.
+// The number of letters that two lines have room for.
 const LABEL_MOST = 40
 
 /**
  * Draws a row for each arm, with its median and interval in numbers on the right. Labels above LABEL_MOST characters
  * are cut.
  * @param {Rounds} options
- * @returns {import('./style.js').Chart}
+ * @returns {Chart}
  */
 export function drawRounds({ title, unit, digits, rows }) {
   const formatWithUnit = (/** @type {number} */ value) => `${value.toFixed(digits)} ${unit}`
-  const longest = Math.max(0, ...rows.map(({ label }) => label.length))
   const isMany = rows.length >= ROWS_MANY
-  const createCategoryAxis = (
-    /** @type {(row: Row) => string} */ renderLabel,
-    /** @type {Record<string, any>} */ options,
-  ) =>
-    createAxis({ type: 'category', inverse: true, data: rows.map(renderLabel), splitLine: { show: false }, ...options })
-  const width = Math.min(LABEL_PIXELS, LETTER_PIXELS * longest)
+  const medianTexts = rows.map(({ quantity }) => renderMedian(quantity, digits))
+  const points = rows.flatMap((row, i) => drawPoints(row, i, formatWithUnit))
   const medians = rows.flatMap(({ label, quantity, colour }, i) => {
     if (quantity.median === null) return []
     const name = `${label}: median ${renderMedian(quantity, digits)} ${unit}`
@@ -52,10 +48,8 @@ export function drawRounds({ title, unit, digits, rows }) {
       grid: { left: 8, right: 8, top: 4, bottom: 28, outerBounds: { top: 4, bottom: 4, left: 4, right: 28 } },
       xAxis: createAxisBelow(unit),
       yAxis: [
-        createCategoryAxis(({ label }) => (label.length > LABEL_MOST ? `${label.slice(0, LABEL_MOST - 1)}…` : label), {
-          axisLabel: { lineHeight: 14, width, overflow: isMany ? 'truncate' : 'break', interval: 0 },
-        }),
-        createCategoryAxis(({ quantity }) => renderMedian(quantity, digits), {
+        createLabelAxis(rows, isMany),
+        createRowAxis(medianTexts, {
           position: 'right',
           axisLine: { show: false },
           axisLabel: { interval: 0, fontWeight: 'bold', color: TEXT },
@@ -64,7 +58,7 @@ export function drawRounds({ title, unit, digits, rows }) {
       tooltip: { trigger: 'item', confine: true, formatter: '{b}' },
       series: [
         ...rows.map(drawInterval),
-        { type: 'scatter', symbolSize: 7, data: rows.flatMap((row, i) => drawPoints(row, i, formatWithUnit)) },
+        { type: 'scatter', symbolSize: 7, data: points },
         { type: 'scatter', symbol: 'rect', symbolSize: [3, 16], data: medians, z: 3 },
         // ECharts draws the axis on the right only if a series uses it.
         { type: 'scatter', yAxisIndex: 1, data: [] },
@@ -74,52 +68,71 @@ export function drawRounds({ title, unit, digits, rows }) {
 }
 
 /**
+ * Creates the axis with the labels of rows.
+ * @param {Row[]} rows
+ * @param {boolean} isMany true: a label has one line, else two
+ * @returns {Record<string, any>}
+ */
+function createLabelAxis(rows, isMany) {
+  const longest = Math.max(0, ...rows.map(({ label }) => label.length))
+  const width = Math.min(LABEL_PIXELS, LETTER_PIXELS * longest)
+  const labels = rows.map(({ label }) => (label.length > LABEL_MOST ? `${label.slice(0, LABEL_MOST - 1)}…` : label))
+  return createRowAxis(labels, {
+    axisLabel: { lineHeight: 14, width, overflow: isMany ? 'truncate' : 'break', interval: 0 },
+  })
+}
+
+/**
+ * Creates an axis with a label for each row, from the top down.
+ * @param {string[]} labels
+ * @param {Record<string, any>} options of ECharts
+ * @returns {Record<string, any>}
+ */
+function createRowAxis(labels, options) {
+  return createAxis({ type: 'category', inverse: true, data: labels, splitLine: { show: false }, ...options })
+}
+
+/**
  * Draws the interval of a row.
  * @param {Row} row
- * @param {number} i index of the row
- * @returns {object} a series of ECharts; without points, if the row has no interval
+ * @param {number} index of the row
+ * @returns {object} a series of ECharts; without points if the row has no interval
  */
-function drawInterval({ quantity: { low, high }, colour, isControl }, i) {
+function drawInterval({ quantity: { low, high }, colour, isControl }, index) {
   const ends = low === null || high === null ? [] : [low, high]
   return {
     type: 'line',
     silent: true,
     symbol: 'none',
     lineStyle: { color: chooseColour(colour), width: isControl ? 2 : 4, opacity: 0.45, cap: 'round' },
-    data: ends.map(end => [roundToFourDigits(end), i]),
+    data: ends.map(end => [roundToFourDigits(end), index]),
   }
 }
 
 /**
  * Draws a point for each round that has a value.
  * @param {Row} row a control is drawn hollow
- * @param {number} i index of the row
+ * @param {number} index of the row
  * @param {(value: number) => string} formatWithUnit
  * @returns {object[]} the data of a series of ECharts
  */
-function drawPoints({ label, colour, isControl = false, quantity }, i, formatWithUnit) {
+function drawPoints({ label, colour, isControl = false, quantity }, index, formatWithUnit) {
   const color = chooseColour(colour)
   const itemStyle = isControl
     ? { color: 'transparent', borderColor: color, borderWidth: 1.5 }
     : { color, opacity: 0.55 }
-  return quantity.values.flatMap((value, round) =>
-    value === null
-      ? []
-      : [
-          {
-            value: [roundToFourDigits(value), i],
-            name: `${label}, round ${round + 1}: ${formatWithUnit(value)}`,
-            itemStyle,
-          },
-        ],
-  )
+  return quantity.values.flatMap((value, i) => {
+    if (value === null) return []
+    const name = `${label}, round ${i + 1}: ${formatWithUnit(value)}`
+    return [{ value: [roundToFourDigits(value), index], name, itemStyle }]
+  })
 }
 
 /**
- * Renders a median with its interval: `184 [180, 189]`.
+ * Renders a median with its interval, if it has one: `184 [180, 189]`.
  * @param {Omit<Quantity, 'values'> | null} quantity
  * @param {number} digits after the decimal point
- * @returns {string} `-`: there is no median
+ * @returns {string} `-` without a quantity or a median
  */
 export function renderMedian(quantity, digits) {
   if (quantity === null || quantity.median === null) return '-'
@@ -132,11 +145,11 @@ export function renderMedian(quantity, digits) {
  * Renders the median, the interval and the number of rounds of a row.
  * @param {Row} row
  * @param {(value: number) => string} formatWithUnit
- * @returns {string}
+ * @returns {string} `no value` behind the label without a median
  */
 function renderRow({ label, quantity: { median, low, high, values } }, formatWithUnit) {
-  const rounds = values.filter(value => value !== null).length
   if (median === null) return `${label}: no value`
+  const rounds = values.filter(value => value !== null).length
   const interval = low === null || high === null ? '' : `, from ${formatWithUnit(low)} to ${formatWithUnit(high)}`
   return `${label}: ${formatWithUnit(median)}${interval}, ${rounds} ${rounds === 1 ? 'round' : 'rounds'}`
 }

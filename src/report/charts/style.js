@@ -1,4 +1,4 @@
-/** The style that all charts share. Definitions use light colours, which a theme then replaces. Also runs in browsers. Pure. */
+/** The style that all charts share. Charts are made in light colours, which a theme then replaces. Also runs in browsers. Pure. */
 
 /**
  * @typedef {object} Chart
@@ -8,7 +8,10 @@
  * @property {Record<string, any>} option of ECharts, without functions, for pages and files alike
  */
 
-/** @type {Record<string, { light: string, dark: string }>} each light colour differs from all others, as it is the key to its name */
+/**
+ * Colours by name. No two light colours are equal, since a theme finds the name by them.
+ * @type {Record<string, { light: string, dark: string }>}
+ */
 const COLOURS = {
   text: { light: '#1f2328', dark: '#e6edf3' },
   muted: { light: '#59636e', dark: '#9198a1' },
@@ -23,18 +26,18 @@ const COLOURS = {
   series5: { light: '#a8326e', dark: '#f778ba' },
   series6: { light: '#00707a', dark: '#39c5cf' },
 }
-const SERIES = Object.keys(COLOURS).filter(name => name.startsWith('series'))
+const SERIES_NAMES = Object.keys(COLOURS).filter(name => name.startsWith('series'))
 
 export const [TEXT, MUTED, GRID, BACKGROUND, LIMIT] = Object.values(COLOURS).map(({ light }) => light)
 
 const FONT = 'system-ui, sans-serif'
 /** The width in pixels of a chart that is drawn without a browser. */
-export const WIDTH = 580
+export const CHART_WIDTH = 580
 const AXIS_FONT_SIZE = 12
 
 /**
- * Creates an option of ECharts, with what all charts share.
- * @param {Record<string, any>} option overrides
+ * Creates an option of ECharts with the font and colours that all charts share, and without animation.
+ * @param {Record<string, any>} option further parts, and overrides
  * @returns {Record<string, any>}
  */
 export function createOption(option) {
@@ -47,7 +50,7 @@ export function createOption(option) {
 }
 
 /**
- * Creates the title, description, legend and grid of a line chart. Its axes and series are in `option`.
+ * Creates a line chart with a description, a legend, a grid and tooltips. Its axes and series are in `option`.
  * @template {{ label: string }} Line
  * @param {{ title: string, about?: string, lines: Line[], renderLine: (line: Line) => string, height?: number }} options about:
  *   begins the description, by default the title; renderLine: renders a line in words; height: in pixels, 340 by default
@@ -83,14 +86,18 @@ export function createSeries(type, { label, colour, ...overrides }) {
   return { type, name: label, color: chooseColour(colour), ...overrides }
 }
 
-/** Chooses the dashes of a line. @param {number} index of the line @returns {string} a line type of ECharts */
+/**
+ * Chooses the dashes of a line, which repeat from the fourth on.
+ * @param {number} index of the line
+ * @returns {string} a line type of ECharts
+ */
 export function chooseDash(index) {
   return ['solid', 'dashed', 'dotted'][index % 3]
 }
 
 /**
  * Creates an axis of ECharts, of type `value` unless the options override it.
- * @param {Record<string, any>} options of ECharts
+ * @param {Record<string, any>} options of ECharts; those in `axisLabel` are added to the font and colour
  * @returns {Record<string, any>}
  */
 export function createAxis({ axisLabel = {}, ...overrides }) {
@@ -107,28 +114,28 @@ export function createAxis({ axisLabel = {}, ...overrides }) {
 }
 
 /**
- * Creates the axis below a chart, from 0.
+ * Creates the axis below a chart, from 0 unless the options override it.
  * @param {string} name
- * @param {Record<string, any>} [axis] options of ECharts
+ * @param {Record<string, any>} [options] of ECharts
  * @returns {Record<string, any>}
  */
-export function createAxisBelow(name, axis) {
-  return createAxis({ min: 0, name, nameGap: 26, ...axis })
+export function createAxisBelow(name, options) {
+  return createAxis({ min: 0, name, nameGap: 26, ...options })
 }
 
 /**
- * Creates the axis beside a chart, from 0.
+ * Creates the axis beside a chart, from 0 unless the options override it.
  * @param {string} name
- * @param {Record<string, any>} [axis] options of ECharts
+ * @param {Record<string, any>} [options] of ECharts
  * @returns {Record<string, any>}
  */
-export function createAxisBeside(name, axis) {
-  return createAxis({ min: 0, name, nameGap: 46, ...axis })
+export function createAxisBeside(name, options) {
+  return createAxis({ min: 0, name, nameGap: 46, ...options })
 }
 
 /**
  * Creates the legend above a chart, with arrows if the names do not fit.
- * @param {string[]} names
+ * @param {string[]} names of series
  * @returns a `legend` of ECharts
  */
 export function createLegend(names) {
@@ -150,27 +157,27 @@ export function roundToFourDigits(value) {
  * @returns {string} `#rrggbb`
  */
 export function chooseColour(index) {
-  const name = SERIES[index === 0 ? 0 : 1 + ((index - 1) % (SERIES.length - 1))]
+  const name = SERIES_NAMES[index === 0 ? 0 : 1 + ((index - 1) % (SERIES_NAMES.length - 1))]
   return COLOURS[name].light
 }
 
 /**
- * Replaces the light colours of an option by the dark ones.
+ * Replaces the light colours of an option by dark ones, if the theme is dark.
  * @template T
- * @param {T} option
+ * @param {T} option of ECharts, without functions
  * @param {boolean} isDark
- * @returns {T} the same option, if the theme is light
+ * @returns {T} a copy; the same option if the theme is light
  */
-export function withPalette(option, isDark) {
+export function applyTheme(option, isDark) {
   return isDark ? JSON.parse(replaceColours(JSON.stringify(option), name => COLOURS[name].dark)) : option
 }
 
 /** Replaces the colours of a drawn chart by the CSS variables of the page. @param {string} svg @returns {string} SVG */
-export function withVariables(svg) {
+export function applyVariables(svg) {
   return replaceColours(svg, name => `var(--${name})`)
 }
 
-/** Renders the variables of a theme, as CSS declarations. @param {'light' | 'dark'} theme @returns {string} */
+/** Renders the colours of a theme as CSS variables: `--text: #1f2328; …`. @param {'light' | 'dark'} theme @returns {string} */
 export function renderVariables(theme) {
   return Object.entries(COLOURS)
     .map(([name, colour]) => `--${name}: ${colour[theme]};`)
@@ -180,13 +187,13 @@ export function renderVariables(theme) {
 /**
  * Replaces each light colour in a text. Other colours stay.
  * @param {string} text
- * @param {(name: string) => string} colourFor gives the text for the name of a colour
+ * @param {(name: string) => string} renderColour renders the colour of a name
  * @returns {string}
  */
-function replaceColours(text, colourFor) {
+function replaceColours(text, renderColour) {
   const names = new Map(Object.entries(COLOURS).map(([name, { light }]) => [light, name]))
   return text.replace(/#[0-9a-f]{6}\b/g, hex => {
     const name = names.get(hex)
-    return name === undefined ? hex : colourFor(name)
+    return name === undefined ? hex : renderColour(name)
   })
 }

@@ -7,23 +7,25 @@ import { roundToFourDigits } from './style.js'
 
 /**
  * The values of each chart as a table. Pure.
+ * @import { Chart } from './style.js'
+ * @import { Rounds } from './rounds.js'
  * @import { Table } from '../../lib/text-table.js'
  * @import { SidecarSeries } from '../../judge/sidecars.js'
  * @import { TimesLine } from './distributions.js'
- * @import { LimitLine, MemoryLine, ShareLine } from './forms.js'
+ * @import { AxisLine, LimitLine, MemoryLine, RateLine, ShareLine } from './forms.js'
  */
 
 /**
- * A chart with the table of its values. `part` is the index of its result, if the run has several.
- * @typedef {import('./style.js').Chart & { id: string, table: Table, part?: number }} ReportChart
+ * A chart with the table of its values.
+ * @typedef {Chart & { id: string, table: Table, part?: number }} ReportChart part: the index of its result, if the run has several
  */
 
 const SHARES = [0.25, 0.5, 0.75, 0.95, 1]
 
 /**
  * Tabulates the median, the interval and every round of each arm.
- * @param {import('./rounds.js').Rounds} options
- * @returns {Table} `-`: no value
+ * @param {Rounds} options
+ * @returns {Table} a missing median or interval is `-`, and so is a round without a value
  */
 export function tabulateRounds({ title, unit, digits, rows }) {
   const formatOrDash = (/** @type {number | null} */ value) => (value === null ? '-' : value.toFixed(digits))
@@ -38,9 +40,9 @@ export function tabulateRounds({ title, unit, digits, rows }) {
 }
 
 /**
- * Tabulates the times of each line, in ms, at the usual percentiles.
+ * Tabulates the times of each line, in ms, at p50, p90, p95, p99 and p99.9.
  * @param {{ title: string, lines: TimesLine[] }} options
- * @returns {Table} `-`: the grid lacks the percentile
+ * @returns {Table} a percentile that the grid lacks is `-`
  */
 export function tabulateLines({ title, lines }) {
   const quantiles = Object.values(QUANTILES)
@@ -54,58 +56,64 @@ export function tabulateLines({ title, lines }) {
 /**
  * Tabulates the least and most of each sidecar's series, and for how many seconds its quota was used up.
  * @param {{ title: string, sidecars: SidecarSeries[] }} options
- * @returns {Table} `-`: no samples, or no CPU limit
+ * @returns {Table} `-` for a series without samples, and without a CPU limit
  */
 export function tabulateSeries({ title, sidecars }) {
-  const range = (/** @type {[number, number][]} */ points, scale = 1) => {
-    const values = points.map(([, value]) => value / scale)
-    if (values.length === 0) return ['-', '-']
-    return [values.reduce((a, b) => Math.min(a, b)), values.reduce((a, b) => Math.max(a, b))].map(
-      v => `${roundToFourDigits(v)}`,
-    )
-  }
   const ranges = ['least cores', 'most cores', 'least anon MiB', 'most anon MiB']
   return {
     caption: title,
     columns: [...alignLeft('sidecar'), ...alignRight('cap', ...ranges, 'seconds with quota used up')],
     rows: sidecars.map(({ service, cpuLimitCores, cores, anonBytes, throttled }) => {
       const throttledSeconds = `${roundToFourDigits(sumSeconds(throttled))}`
-      return [service, `${cpuLimitCores ?? '-'}`, ...range(cores), ...range(anonBytes, MIB), throttledSeconds]
+      const cap = `${cpuLimitCores ?? '-'}`
+      return [service, cap, ...renderRange(cores), ...renderRange(anonBytes, MIB), throttledSeconds]
     }),
   }
 }
 
 /**
+ * Renders the least and the most of a series.
+ * @param {[number, number][]} points seconds and value
+ * @param {number} [unit] in which it is shown; 1 by default
+ * @returns {string[]} two numbers, `-` without points
+ */
+function renderRange(points, unit = 1) {
+  if (points.length === 0) return ['-', '-']
+  const values = points.map(([, value]) => value / unit)
+  return [Math.min(...values), Math.max(...values)].map(value => `${roundToFourDigits(value)}`)
+}
+
+/**
  * Tabulates the millicores of each line at each rate.
- * @param {{ title: string, lines: import('./forms.js').RateLine[] }} options
- * @returns {Table}
+ * @param {{ title: string, lines: RateLine[] }} options
+ * @returns {Table} a rate that a line lacks is `-`
  */
 export function tabulateRates({ title, lines }) {
-  const points = lines.map(({ label, points }) => ({
+  const renderedLines = lines.map(({ label, points }) => ({
     label,
-    points: points.map(p => ({ at: p.ratePerSecond, value: p.millicores.toFixed(0) })),
+    points: points.map(({ ratePerSecond, millicores }) => ({ at: ratePerSecond, value: millicores.toFixed(0) })),
   }))
-  return tabulatePoints({ caption: `${title}, millicores of all sidecars`, name: 'requests/s', lines: points })
+  return tabulatePoints({ caption: `${title}, millicores of all sidecars`, name: 'requests/s', lines: renderedLines })
 }
 
 /**
  * Tabulates the MiB of each line at each number of sidecars.
  * @param {{ title: string, lines: MemoryLine[] }} options
- * @returns {Table}
+ * @returns {Table} a number of sidecars that a line lacks is `-`
  */
 export function tabulateMemory({ title, lines }) {
-  const points = lines.map(({ label, memory }) => ({
+  const renderedLines = lines.map(({ label, memory }) => ({
     label,
-    points: memory.points.map(p => ({ at: p.sidecars, value: (p.bytes / MIB).toFixed(1) })),
+    points: memory.points.map(({ sidecars, bytes }) => ({ at: sidecars, value: (bytes / MIB).toFixed(1) })),
   }))
-  return tabulatePoints({ caption: `${title}, MiB`, name: 'sidecars', lines: points })
+  return tabulatePoints({ caption: `${title}, MiB`, name: 'sidecars', lines: renderedLines })
 }
 
 /**
  * Tabulates the values of each line at each value of an axis.
- * @param {{ title: string, axes: [string, string], lines: import('./forms.js').AxisLine[] }} options axes: the first
+ * @param {{ title: string, axes: [string, string], lines: AxisLine[] }} options axes: the first
  *   is the heading of the rows
- * @returns {Table}
+ * @returns {Table} a value of the axis that a line lacks is `-`
  */
 export function tabulateOverAxis({ title, axes: [name], lines }) {
   const renderedLines = lines.map(({ label, points }) => ({
@@ -116,10 +124,10 @@ export function tabulateOverAxis({ title, axes: [name], lines }) {
 }
 
 /**
- * Creates a row for each place, and a column for each line.
+ * Creates a table with a row for each place, in rising order, and a column for each line.
  * @param {{ caption: string, name: string, lines: { label: string, points: { at: number, value: string }[] }[] }}
  *   options name: of the places
- * @returns {Table} `-`: the line has no point there
+ * @returns {Table} a place where a line has no point is `-`
  */
 function tabulatePoints({ caption, name, lines }) {
   const places = [...new Set(lines.flatMap(({ points }) => points.map(({ at }) => at)))].sort((a, b) => a - b)
@@ -133,7 +141,7 @@ function tabulatePoints({ caption, name, lines }) {
 /**
  * Tabulates the seconds after which each line reached the shares of SHARES.
  * @param {{ title: string, lines: ShareLine[] }} options
- * @returns {Table} `-`: it did not reach the share
+ * @returns {Table} a share that a line did not reach is `-`
  */
 export function tabulateShares({ title, lines }) {
   return {
@@ -149,7 +157,7 @@ export function tabulateShares({ title, lines }) {
 /**
  * Tabulates the trials of each line by rising CPU limit, then its answers, with their p99 if one was measured.
  * @param {{ title: string, lines: LimitLine[] }} options
- * @returns {Table}
+ * @returns {Table} without rows if no line has trials
  */
 export function tabulateLimits({ title, lines }) {
   return {

@@ -1,7 +1,7 @@
-// The script of a report's page makes the drawn charts of a report interactive, and shows any trial. It runs behind the modules of
-// src/report/charts/ that it uses, in one script; without it, the page is complete.
+// The script of a report's page makes its charts interactive, and shows any trial that a reader chooses. It is joined with the
+// modules of src/report/charts/ that it uses to one script with one scope. Without it, the page still has all numbers.
 import { drawOverTime } from '../charts/over-time.js'
-import { withPalette } from '../charts/style.js'
+import { applyTheme } from '../charts/style.js'
 
 const { charts, series } = JSON.parse(document.getElementById('data')?.textContent ?? '{}')
 const dark = matchMedia('(prefers-color-scheme: dark)')
@@ -9,11 +9,11 @@ const dark = matchMedia('(prefers-color-scheme: dark)')
 const drawn = new Map()
 
 /**
- * Draws a chart into an element, and replaces the chart that it has.
+ * Draws a chart into an element in the theme of the browser, and replaces the chart that it has.
  * @param {HTMLElement} element
- * @param {{ option: any, height: number }} chart height: pixels
+ * @param {{ option: any, height: number }} chart height: in pixels
  */
-function draw(element, { option, height }) {
+function drawChart(element, { option, height }) {
   element.style.height = `${height}px`
   let entry = drawn.get(element)
   if (!entry) {
@@ -22,7 +22,7 @@ function draw(element, { option, height }) {
     drawn.set(element, entry)
   }
   entry.option = option
-  entry.instance.setOption(withPalette(option, dark.matches), true)
+  entry.instance.setOption(applyTheme(option, dark.matches), true)
 }
 
 // A chart becomes interactive when it is scrolled into view: a report may hold a hundred.
@@ -30,14 +30,14 @@ const watcher = new IntersectionObserver(entries => {
   for (const { target, isIntersecting } of entries) {
     if (!isIntersecting) continue
     watcher.unobserve(target)
-    const at = /** @type {HTMLElement} */ (target)
-    draw(at, charts[at.dataset.chart ?? ''])
+    const element = /** @type {HTMLElement} */ (target)
+    drawChart(element, charts[element.dataset.chart ?? ''])
   }
 })
-for (const at of document.querySelectorAll('[data-chart]')) watcher.observe(at)
+for (const element of document.querySelectorAll('[data-chart]')) watcher.observe(element)
 
 dark.addEventListener('change', () => {
-  for (const [at, { option }] of drawn) draw(at, { option, height: at.clientHeight })
+  for (const [element, { option }] of drawn) drawChart(element, { option, height: element.clientHeight })
 })
 addEventListener('resize', () => {
   for (const { instance } of drawn.values()) instance.resize()
@@ -45,16 +45,16 @@ addEventListener('resize', () => {
 
 const explorer = document.querySelector('.explorer')
 const chooser = explorer?.querySelector('select')
-const at = /** @type {HTMLElement | null} */ (explorer?.querySelector('.chart') ?? null)
-if (explorer instanceof HTMLElement && chooser && at) {
+const trialChart = /** @type {HTMLElement | null} */ (explorer?.querySelector('.chart') ?? null)
+if (explorer instanceof HTMLElement && chooser && trialChart) {
   const ids = Object.keys(series)
   for (const id of ids) chooser.append(new Option(id, id))
-  const drawChosen = () => {
+  const drawChosenTrial = () => {
     const chart = drawOverTime({ title: chooser.value, sidecars: series[chooser.value] })
-    at.setAttribute('aria-label', chart.description)
-    draw(at, chart)
+    trialChart.setAttribute('aria-label', chart.description)
+    drawChart(trialChart, chart)
   }
-  chooser.addEventListener('change', drawChosen)
+  chooser.addEventListener('change', drawChosenTrial)
   explorer.hidden = ids.length === 0
-  if (ids.length > 0) drawChosen()
+  if (ids.length > 0) drawChosenTrial()
 }

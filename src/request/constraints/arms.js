@@ -1,9 +1,11 @@
 import { isRedirected } from '../../model/arms.js'
 import { findUnsupportedFeatures, listFeatures } from '../../model/features.js'
 
-/** Constraints between an arm and its plane, link and place. A run leaves an arm that breaks one out, and reports why. Pure. */
-/** @import { Arm, Control, DataPlane, MtlsMode, Topology } from '../../model/types.ts' */
-/** @import { Constraint } from '../constraint.js' */
+/**
+ * Constraints between an arm and its plane, link and place. A run leaves an arm that breaks one out, and reports why. Pure.
+ * @import { Arm, Control, DataPlane, MtlsMode, Topology } from '../../model/types.ts'
+ * @import { Constraint } from '../constraint.js'
+ */
 
 /** The CPU requests of the two containers of a pod, of 10m each. */
 const NODE_POD_CORES_LEAST = 0.02
@@ -22,8 +24,10 @@ const NODE_POD_CORES_LEAST = 0.02
  * @property {string} version of the plane's program
  * @property {number} cpus of the machine
  * @property {number} pinnableCpus to which processes can be pinned
- * @property {{ control?: string, scripts?: string }} lacks reasons why the program of its control plane (control), or the scripts or program of its profile (scripts), are missing
- * @property {() => string | null | undefined} findShortage finds the resource that the machine has too little of for its sidecars; null, undefined: there is enough
+ * @property {{ control?: string, scripts?: string }} lacks reasons why the program of its control plane (control), or the scripts or
+ *   program of its profile (scripts), are missing
+ * @property {() => string | null | undefined} findShortage finds the resource that the machine has too little of for its sidecars; null,
+ *   undefined: there is enough
  * @property {() => string | null} findUnsupported finds the reason why the plane itself cannot run this arm; null: it can
  */
 
@@ -32,17 +36,31 @@ const NODE_POD_CORES_LEAST = 0.02
  * @param {PlacedArm} placed
  */
 const isGrpc = ({ arm }) => arm.conditions.protocol === 'grpc'
+
 /**
  * Says whether the sidecars pass on bytes, and see no requests.
  * @param {PlacedArm} placed
  */
 const isOfBytes = ({ arm, plane }) => arm.conditions.protocol === 'tcp' || plane.carriesBytesOnly === true
+
 /**
  * Reads the conditions of a placed arm.
  * @param {PlacedArm} placed
  * @returns {Arm['conditions']}
  */
 const readConditions = ({ arm }) => arm.conditions
+
+/**
+ * Says whether the load has what a loud pair cannot: it is posted the payload over kept connections of HTTP/1.1, without a burst.
+ * @param {PlacedArm} placed
+ * @returns {boolean}
+ */
+function excludesLoudPair({ arm: { load, conditions } }) {
+  const hasOtherRequests = Boolean(load.requests || load.ownRequest)
+  const hasOtherConnections = conditions.protocol === 'grpc' || load.connections === 'new'
+  return hasOtherRequests || hasOtherConnections || Boolean(load.burst)
+}
+
 /**
  * Renders the names of an arm's features, separated by commas.
  * @param {PlacedArm} placed
@@ -280,8 +298,7 @@ export const ARMS = [
   },
   {
     on: 'loudPerSecond',
-    conflict: ({ arm: { load, conditions } }) =>
-      conditions.protocol === 'grpc' || load.burst || load.requests || load.ownRequest || load.connections === 'new',
+    conflict: excludesLoudPair,
     message: ({ arm: { load } }) =>
       `--loud ${load.loudPerSecond}: a loud pair is posted the payload over kept connections of HTTP/1.1, without a burst: leave the others out`,
   },

@@ -1,5 +1,4 @@
-/** Options of `lab` that exclude or need each other. Pure. */
-/** @import { Constraint } from '../constraint.js' */
+/** Options of `lab` that exclude or need each other. Pure. @import { Constraint } from '../constraint.js' */
 
 /**
  * A command line of `lab`.
@@ -11,8 +10,8 @@
  * @property {boolean} [json]
  * @property {string} [against]
  * @property {string[]} pipy
- * @property {{ label: string, scripts: string, profile: string | null, isKit: boolean, pipeline?: unknown }} side the scripts to count,
- *   whether they are the kit's, and their pipeline.yaml ('unknown': they need one and have none)
+ * @property {{ label: string, scripts: string, profile: string | null, isKit: boolean, pipeline?: unknown }} side the scripts to count;
+ *   isKit: they are the kit's; pipeline: their pipeline.yaml, or 'unknown': they need one and have none
  * @property {boolean} isSame both sides would run these scripts
  */
 

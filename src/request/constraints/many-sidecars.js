@@ -4,12 +4,12 @@ import { AXES, AXIS_NAMES, renderArmName } from '../../model/arms.js'
 import { OF_CONTROL_PLANE, UNDER_LOAD } from '../../model/axes/axis.js'
 import { isOverridden, readValues, renderSource } from '../part-request.js'
 
-/** Constraints between the axes and options of control planes of many sidecars, and those of a load. Pure. */
 /**
+ * Constraints between the axes and options of control planes of many sidecars, and those of a load. Pure.
  * @import { AxisName, TrialKind } from '../../model/types.ts'
  * @import { Constraint } from '../constraint.js'
+ * @import { PartRequest } from '../part-request.js'
  */
-/** @import { PartRequest } from '../part-request.js' */
 
 /**
  * Finds the largest value of an axis.
@@ -19,6 +19,7 @@ import { isOverridden, readValues, renderSource } from '../part-request.js'
  * @returns {number}
  */
 const findLargest = (request, axis, fallback) => Math.max(...(readValues(request, axis) ?? [fallback]))
+
 /**
  * Finds the smallest value of an axis.
  * @param {PartRequest} request
@@ -27,11 +28,27 @@ const findLargest = (request, axis, fallback) => Math.max(...(readValues(request
  * @returns {number}
  */
 const findSmallest = (request, axis, fallback) => Math.min(...(readValues(request, axis) ?? [fallback]))
+
 /**
  * Says whether sidecars are reconfigured under load.
  * @param {PartRequest} request
  */
 const isReconfigured = ({ axes }) => axes.changesPerMinute !== undefined
+
+/**
+ * Says whether some kind of the run has a control plane of many sidecars.
+ * @param {PartRequest} request
+ */
+const hasControlPlane = ({ kinds }) => kinds.some(kind => KINDS[kind].hasControlPlane)
+
+/**
+ * Says whether an experiment has what many sidecars exclude: a load, services that stay, CPU limits or TLS.
+ * @param {PartRequest} request
+ */
+function excludesManySidecars({ experiment: { load, keepsServices }, axes }) {
+  const isPlaintext = axes.tls?.every(tls => tls === 'plaintext') ?? false
+  return load.kind !== 'idle' || keepsServices || axes.cpuLimitCores !== 'none' || !isPlaintext
+}
 
 /**
  * Finds an axis that this run cannot vary: one of the command line that no kind of the run has, or one of the file
@@ -41,9 +58,8 @@ const isReconfigured = ({ axes }) => axes.changesPerMinute !== undefined
  */
 function findForeignAxis(request) {
   const { experiment, axes, kinds } = request
-  const hasMany = kinds.some(kind => KINDS[kind].hasControlPlane)
   // Every file has a link and a CPU limit, and one of many sidecars says that they have no TLS.
-  const axesOfEveryFile = ['link', 'cpuLimitCores', ...(hasMany ? ['tls'] : [])]
+  const axesOfEveryFile = ['link', 'cpuLimitCores', ...(hasControlPlane(request) ? ['tls'] : [])]
   const isVariedBy = (/** @type {AxisName} */ axis, /** @type {TrialKind[]} */ kinds) =>
     kinds.some(kind => AXES[axis].kinds.includes(kind))
   return AXIS_NAMES.find(axis => {
@@ -61,11 +77,13 @@ function findForeignAxis(request) {
  */
 function renderForeignAxis(request, axis) {
   const { name } = request.experiment
+  const { kinds: axisKinds } = AXES[axis]
   const source = renderSource(request, axis)
-  if (request.kinds.some(kind => KINDS[kind].hasControlPlane) && !AXES[axis].kinds.includes('rollout'))
+  if (hasControlPlane(request) && !axisKinds.includes('rollout'))
     return `${source}: ${name} cannot vary ${axis} with its sidecars: leave it out`
-  if (!AXES[axis].kinds.some(kind => OF_CONTROL_PLANE.includes(kind)) || request.kind === 'growth')
-    return `${source} applies only to ${AXES[axis].kinds.join(', ')}; ${name} measures ${request.kinds.join(', ')}: leave it out`
+  const isOfControlPlane = axisKinds.some(kind => OF_CONTROL_PLANE.includes(kind))
+  if (!isOfControlPlane || request.kind === 'growth')
+    return `${source} applies only to ${axisKinds.join(', ')}; ${name} measures ${request.kinds.join(', ')}: leave it out`
   return isOverridden(request, axis)
     ? renderControlNeeded(source, request)
     : `${name} has the axis ${axis}, and no axis sidecars: give it that, too`
@@ -173,11 +191,7 @@ export const MANY_SIDECARS = [
   {
     on: 'always',
     kinds: OF_CONTROL_PLANE,
-    conflict: ({ experiment: { load, keepsServices }, axes }) =>
-      load.kind !== 'idle' ||
-      keepsServices ||
-      axes.cpuLimitCores !== 'none' ||
-      !axes.tls?.every(tls => tls === 'plaintext'),
+    conflict: excludesManySidecars,
     message: ({ experiment: { name } }) =>
       `${name} varies sidecars: it must have load { kind: idle }, cpuLimitCores none, tls plaintext, and keep no services`,
   },

@@ -1,24 +1,25 @@
 import { AXES } from '../../model/arms.js'
 import { REQUEST_AXES } from '../../model/requests.js'
 
-/** Constraints of a run whose plane is a folder with a `pipeline.yaml`, which describes one proxy. Pure. */
 /**
+ * Constraints of a run whose plane is a folder with a `pipeline.yaml`, which describes one proxy. Pure.
  * @import { Arm, AxisName } from '../../model/types.ts'
+ * @import { Constraint } from '../constraint.js'
  * @import { Overrides } from '../question.js'
  */
-/** @import { Constraint } from '../constraint.js' */
 
 /** The link that has only one proxy. */
 export const LINK = 'ratings'
 
 /**
+ * The options of a run whose plane is a pipeline.
  * @typedef {object} PipelineRequest
  * @property {string} file the pipeline.yaml
  * @property {Overrides['axes']} axes
  * @property {string} target
  * @property {boolean} hasTls on either side of the proxy
  * @property {string | null} generator by --generator; null: the default
- * @property {boolean} isLoadElsewhere
+ * @property {boolean} isLoadElsewhere another machine makes the load
  * @property {boolean} isEchoed the answer is the body that was posted
  */
 
@@ -36,7 +37,7 @@ const createOnlyConstraint = (axis, value, why) => ({
 })
 
 // The load speaks HTTP/1.1, also through a proxy that passes bytes on.
-const CARRIED = ['http/1.1', 'tcp']
+const LOAD_PROTOCOLS = ['http/1.1', 'tcp']
 
 /** @type {Constraint<PipelineRequest>[]} */
 export const PIPELINES = [
@@ -49,7 +50,7 @@ export const PIPELINES = [
   },
   {
     on: 'always',
-    conflict: ({ axes }) => axes.protocol?.find(protocol => !CARRIED.includes(protocol)),
+    conflict: ({ axes }) => axes.protocol?.find(protocol => !LOAD_PROTOCOLS.includes(protocol)),
     message: ({ file }, protocol) =>
       `${file}: --protocol ${protocol}: the load is HTTP/1.1 where a pipeline.yaml describes the proxy: leave it out, or give tcp for one that passes bytes on`,
   },
@@ -88,15 +89,15 @@ export const PIPELINES = [
 ]
 
 /**
+ * An arm whose plane is a pipeline.
  * @typedef {object} PipelineArm
  * @property {string} file the pipeline.yaml
  * @property {string} experiment its name
  * @property {Arm} arm as the experiment and the options make it
  */
 
-// Axes that the kit renders into its own configuration, which a pipeline does not read.
-/** @type {AxisName[]} */
-const OF_CONFIGURATION = [
+/** Axes that the kit renders into its own configuration, which a pipeline does not read. @type {AxisName[]} */
+const CONFIGURED_AXES = [
   .../** @type {const} */ (['protocol', 'features', 'configuredServices', 'changesPerMinute', 'changed']),
   .../** @type {const} */ (['ending', 'sidecars']),
 ]
@@ -106,12 +107,13 @@ export const PIPELINE_ARMS = [
   {
     on: 'always',
     conflict: ({ arm }) =>
-      OF_CONFIGURATION.find(
-        name => AXES[name].of(arm) !== AXES[name].values[0] && !CARRIED.includes(AXES[name].of(arm)),
-      ),
+      CONFIGURED_AXES.find(name => {
+        const value = AXES[name].readValue(arm)
+        return value !== AXES[name].values[0] && !LOAD_PROTOCOLS.includes(value)
+      }),
     message: ({ file, experiment, arm }, name) => {
-      const { label, of: findValue, render } = AXES[/** @type {AxisName} */ (name)]
-      return `${file}: ${experiment} asks for ${render(findValue(arm))} (${label}), which the kit configures, and a pipeline.yaml is run as it is: choose an experiment without it, such as cost`
+      const { label, readValue, render } = AXES[/** @type {AxisName} */ (name)]
+      return `${file}: ${experiment} asks for ${render(readValue(arm))} (${label}), which the kit configures, and a pipeline.yaml is run as it is: choose an experiment without it, such as cost`
     },
   },
   {

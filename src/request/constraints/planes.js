@@ -1,5 +1,5 @@
-/** Constraints between the parts of one choice of `--planes`: the plane, its profile and its variant. Pure. */
 /**
+ * Constraints between the parts of one choice of `--planes`: the plane, its profile and its variant. Pure.
  * @import { DataPlane, PlaneChoice } from '../../model/types.ts'
  * @import { Constraint } from '../constraint.js'
  */
@@ -9,8 +9,8 @@
  * @typedef {object} ChosenPlane
  * @property {PlaneChoice} choice
  * @property {DataPlane} plane
- * @property {boolean} isOfScripts the variant is a folder, and no program
- * @property {string | null} scriptsVariable the environment variable that names the scripts of the profile; null: it runs none of a mesh
+ * @property {boolean} isOfScripts the variant is a folder, and no program; false also: there is none
+ * @property {string | null} scriptsVariable the environment variable that names the scripts of the profile; null: it has none of a mesh
  */
 
 /** @type {Constraint<ChosenPlane>[]} */

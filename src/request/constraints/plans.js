@@ -1,7 +1,7 @@
 import { createGroupKey, renderArmName } from '../../model/arms.js'
 
-/** Constraints between the arms of a plan and the generator, the load host and the CPU quota of the place. Pure. */
 /**
+ * Constraints between the arms of a plan and the generator, the load host and the CPU quota of the place. Pure.
  * @import { Arm, LoadGenerator, PlaneChoice, Site } from '../../model/types.ts'
  * @import { Constraint } from '../constraint.js'
  */
@@ -31,8 +31,9 @@ export const PARTS = [
   {
     on: 'precision',
     conflict: ({ arms = [], contrasts = [] }) => {
-      const planes = arms.filter(arm => arm.hasSidecars && arm.repeatOf === null)
-      return contrasts.length === 0 && new Set(planes.map(arm => createGroupKey(arm))).size === planes.length
+      const candidates = arms.filter(arm => arm.hasSidecars && arm.repeatOf === null)
+      const groups = new Set(candidates.map(arm => createGroupKey(arm)))
+      return contrasts.length === 0 && groups.size === candidates.length
     },
     message: () =>
       '--precision is for ratios of CPU per request, and no two planes are compared: name two with --planes',
@@ -66,7 +67,7 @@ function findUnloadableArm({ arms, load }) {
 }
 
 /**
- * Renders the CPU quota that all processes of a run share, as a clause.
+ * Renders the CPU quota that all processes of a run share, as a clause of a sentence.
  * @param {NonNullable<PlacedPlan['quota']>} quota
  * @returns {string}
  */
@@ -118,8 +119,8 @@ export const PLANS_AT_PLACE = [
     on: 'quota',
     // Under this quota, cgroup v1 refuses a larger limit, and v2 accepts it, but it is never reached.
     conflict({ arms, quota }) {
-      const cores = arms.flatMap(arm => arm.cpuLimitCores ?? []).find(limit => quota && limit > quota.cores)
-      return quota && cores !== undefined && { ...quota, limit: cores }
+      const limit = arms.flatMap(arm => arm.cpuLimitCores ?? []).find(cores => quota && cores > quota.cores)
+      return quota && limit !== undefined && { ...quota, limit }
     },
     message: (_, { limit, ...quota }) =>
       `--cpu ${limit}: ${renderQuota(quota)}; give at most ${quota.cores}, raise that quota, or give --cpu none`,

@@ -1,10 +1,16 @@
-/** Options of `report` that exclude or need each other. Pure. */
-/** @import { Constraint } from '../constraint.js' */
+/** Options of `report` that exclude or need each other. Pure. @import { Constraint } from '../constraint.js' */
 
 /**
- * A command line of `report`: its options, and the names of formats of one run, of a history, and of those written as files.
- * @typedef {{ run?: string, format: string, out?: string, history?: boolean, bundle?: string | true, keepNames?: boolean,
- *   formats: Record<'ofRun' | 'ofHistory' | 'files', string[]> }} ReportRequest
+ * A command line of `report`.
+ * @typedef {object} ReportRequest
+ * @property {string} [run] a folder or bundle
+ * @property {string} format
+ * @property {string} [out]
+ * @property {boolean} [history]
+ * @property {string | true} [bundle] true: without the name of a file
+ * @property {boolean} [keepNames]
+ * @property {Record<'ofRun' | 'ofHistory' | 'files', string[]>} formats the names of those of one run, of a history, and that are
+ *   written as files
  */
 
 /** @type {Constraint<ReportRequest>[]} */

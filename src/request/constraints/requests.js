@@ -1,11 +1,11 @@
 import { KINDS, listKinds } from '../../kinds/registry.js'
 import { computeServiceP99Ms, createRequestKind, REQUEST_AXES } from '../../model/requests.js'
 import { listRequestKinds } from '../../model/traffic.js'
-
 import { isOverridden, readValues, renderSource } from '../part-request.js'
 
-/** Constraints between the options and the experiment file of one part of a run. Pure. */
 /**
+ * Constraints between the options and the experiment file of one part of a run. Pure.
+ * @import { AxisName } from '../../model/types.ts'
  * @import { Constraint } from '../constraint.js'
  * @import { PartRequest } from '../part-request.js'
  */
@@ -17,16 +17,16 @@ import { isOverridden, readValues, renderSource } from '../part-request.js'
 const isIdle = ({ experiment: { load } }) => load.kind === 'idle'
 
 /**
- * Renders that an experiment cannot have an option, and to leave the option out.
+ * Renders that an experiment cannot have an option, and the advice to leave it out.
  * @param {string} option as the user wrote it
  * @param {PartRequest} request
- * @param {string} reason continues the name of the experiment: `has no load`
+ * @param {string} reason the predicate of the experiment, such as `has no load`
  * @returns {string}
  */
 const renderRefusal = (option, { experiment: { name } }, reason) => `${option}: ${name} ${reason}: leave it out`
 
 /** Options of a load, which idle arms do not have. @type {Constraint<PartRequest>[]} */
-const OF_LOAD = /** @type {const} */ ([
+const LOAD_OPTIONS = /** @type {const} */ ([
   ['ratePerSecond', '--rate'],
   ['users', '--users'],
   ['payloadBytes', '--payload'],
@@ -53,7 +53,10 @@ const SIZES = /** @type {const} */ (['requestBytes', 'responseBytes']).map(on =>
       : renderRefusal(renderSource(request, on), request, 'varies the payload, which is the size of both bodies'),
 }))
 
-/** A mix sets the parts of a request for each of its kinds, and excludes options that set them for all. @type {Constraint<PartRequest>[]} */
+/**
+ * A mix sets the parts of a request for each of its kinds, and excludes options that set them for all.
+ * @type {Constraint<PartRequest>[]}
+ */
 const MIXES = /** @type {const} */ (['payloadBytes', ...REQUEST_AXES]).map(axis => ({
   on: 'traffic',
   conflict: request => readValues(request, axis),
@@ -82,11 +85,24 @@ const BODIES = [
   },
   {
     on: 'always',
-    conflict: request => findSlowRequest(request),
+    conflict: findSlowRequest,
     message: (request, { source, p99Ms }) =>
-      `${renderSource(request, source)}: the application itself has a p99 of ${p99Ms} ms, and the p99 of at most ${findP99Ms(request)} ms, which includes it, leaves nothing for sidecars: give a --p99 well above ${p99Ms}ms, or a shorter service time`,
+      `${renderSource(request, source)}: the application itself has a p99 of ${p99Ms} ms, and the p99 of at most ${findLowestP99Ms(request)} ms, which includes it, leaves nothing for sidecars: give a --p99 well above ${p99Ms}ms, or a shorter service time`,
   },
 ]
+
+/**
+ * Says whether an experiment cannot measure what --measure names.
+ * @param {PartRequest} request
+ */
+function cannotChooseMeasure(request) {
+  const { experiment, overrides, axes } = request
+  const kinds = listKinds({ ...experiment, axes })
+  const hasOtherKind = kinds.some(kind => kind !== 'cost' && kind !== 'capacity')
+  // Calibrated rates follow from the capacity of each plane alone, and interleaved arms are not calibrated.
+  const needsCapacity = experiment.mostOfCapacity !== null && overrides.measure?.includes('cost')
+  return hasOtherKind || needsCapacity || isIdle(request) || experiment.keepsServices
+}
 
 /**
  * Finds requests for which the application alone takes as long as the p99 of a search allows.
@@ -95,8 +111,7 @@ const BODIES = [
  *   requests; p99Ms: of the application alone; undefined: there are none
  */
 function findSlowRequest(request) {
-  const listAxisValues = (/** @type {import('../../model/types.ts').AxisName} */ axis) =>
-    readValues(request, axis) ?? [null]
+  const listAxisValues = (/** @type {AxisName} */ axis) => readValues(request, axis) ?? [null]
   const mixes = listAxisValues('traffic').flatMap(traffic =>
     traffic ? [{ source: /** @type {const} */ ('traffic'), kinds: listRequestKinds(traffic, 1) }] : [],
   )
@@ -108,21 +123,21 @@ function findSlowRequest(request) {
   )
   return [...mixes, ...singles]
     .map(({ source, kinds }) => ({ source, p99Ms: computeServiceP99Ms(kinds) }))
-    .find(({ p99Ms }) => p99Ms >= findP99Ms(request))
+    .find(({ p99Ms }) => p99Ms >= findLowestP99Ms(request))
 }
 
 /**
  * Finds the lowest p99 that a search has to hold.
  * @param {PartRequest} request
- * @returns {number} in milliseconds; infinity: there is no search, or one without a p99
+ * @returns {number} in milliseconds; Infinity: there is no search, or one without a p99
  */
-function findP99Ms({ experiment: { search } }) {
+function findLowestP99Ms({ experiment: { search } }) {
   if (search === null) return Number.POSITIVE_INFINITY
   if (search.kind === 'services') return Math.min(...search.services.map(({ p99Ms }) => p99Ms))
   return search.p99Ms ?? Number.POSITIVE_INFINITY
 }
 
-/** Parts of a run whose rounds give no ratio of CPU per request, which --precision is of. @type {Constraint<PartRequest>[]} */
+/** Parts of a run whose rounds give no ratio of CPU per request, to which --precision applies. @type {Constraint<PartRequest>[]} */
 const IMPRECISE = /** @type {[Constraint<PartRequest>['conflict'], string][]} */ ([
   [({ kind }) => KINDS[kind].choosesTrials, 'is a search, and has no rounds'],
   [isIdle, 'has no requests, and so no CPU per request'],
@@ -148,12 +163,7 @@ export const REQUESTS = [
   },
   {
     on: 'measure',
-    // Calibrated rates follow from the capacity of each plane alone, and interleaved arms are not calibrated.
-    conflict: request =>
-      listKinds({ ...request.experiment, axes: request.axes }).some(kind => kind !== 'cost' && kind !== 'capacity') ||
-      isIdle(request) ||
-      request.experiment.keepsServices ||
-      (request.experiment.mostOfCapacity !== null && request.overrides.measure?.includes('cost')),
+    conflict: cannotChooseMeasure,
     message: request => renderRefusal(`--measure ${request.overrides.measure}`, request, 'measures something else'),
   },
   {
@@ -179,7 +189,7 @@ export const REQUESTS = [
     message: (request, cores) =>
       `--neighbour ${cores}c: ${cores} CPUs, and this machine has ${request.cpus}: give at most --neighbour ${request.cpus}c, which fills it`,
   },
-  ...OF_LOAD,
+  ...LOAD_OPTIONS,
   ...BODIES,
   {
     on: 'burstFactor',

@@ -1,8 +1,7 @@
-/** Options of the place and the length of a run that exclude or need each other. Pure. */
-/** @import { Constraint } from '../constraint.js' */
+/** Options of the place and the length of a run that exclude or need each other. Pure. @import { Constraint } from '../constraint.js' */
 
 /** Options that need a cluster: their names, and their flags. */
-const OF_CLUSTER = [
+const CLUSTER_OPTIONS = [
   ['context', '--context'],
   ['node', '--node'],
   ['loadNode', '--load-node'],
@@ -38,7 +37,7 @@ export const SITE_OPTIONS = [
     conflict: ({ samples, node, loadNode }) => samples === 'kubelet' && loadNode !== undefined && loadNode !== node,
     message: () => '--samples kubelet cannot tell how far clocks are apart: it takes no --load-node',
   },
-  ...OF_CLUSTER.map(([on, option]) => ({
+  ...CLUSTER_OPTIONS.map(([on, option]) => ({
     on,
     conflict: (/** @type {Options} */ { target }) => target !== 'kubernetes',
     message: () => `${option} is for a cluster: add --target kubernetes, or leave it out`,

@@ -1,28 +1,16 @@
 import { renderCommand } from '../../lib/render-command.js'
 
-/** Options of `size` that exclude or need each other. Pure. */
-/** @import { Constraint } from '../constraint.js' */
+/** Options of `size` that exclude or need each other. Pure. @import { Constraint } from '../constraint.js' */
 
 /** Options of a measured run, which --from-prometheus excludes. Those with a default are left out: they always have a value. */
-const MEASURING = [
-  ...[
-    'rate',
-    'p99',
-    'file',
-    'sidecars',
-    'users',
-    'payload',
-    'features',
-    'interception',
-    'protocol',
-    'tls',
-    'traffic',
-    'neighbour',
-  ],
-  ...['method', 'request', 'requestHeaders', 'response', 'serviceTime', 'chunks', 'planes', 'node', 'reserve', 'nodes'],
-  ...['from', 'extrapolate', 'seed', 'out', 'live', 'metrics', 'yes', 'recheck', 'dryRun'],
+const MEASURING_OPTIONS = [
+  ...['rate', 'p99', 'file', 'sidecars', 'users', 'payload', 'features', 'interception', 'protocol', 'tls'],
+  ...['traffic', 'neighbour', 'method', 'request', 'requestHeaders', 'response', 'serviceTime', 'chunks', 'planes'],
+  ...['node', 'reserve', 'nodes', 'from', 'extrapolate', 'seed', 'out', 'live', 'metrics', 'yes', 'recheck', 'dryRun'],
 ]
-const OF_PRODUCTION = ['namespace', 'container', 'for', 'plane', 'ratios', 'queryTimeout']
+/** Formats that only --from-prometheus has; `yaml` is one of a measured run, too. */
+const PRODUCTION_ONLY_FORMATS = ['json', 'csv']
+const PRODUCTION_OPTIONS = ['namespace', 'container', 'for', 'plane', 'ratios', 'queryTimeout']
 
 /**
  * Renders the flag of an option: `serviceTime` as `--service-time`.
@@ -37,6 +25,16 @@ const renderFlag = name => `--${name.replaceAll(/[A-Z]/g, letter => `-${letter.t
  * @returns {string}
  */
 const renderRate = ({ rate = 500 }) => `--rate ${rate}`
+
+/**
+ * Says whether options name nothing to size: no load with a p99, file of services, control plane or Prometheus.
+ * @param {Record<string, any>} options
+ * @returns {boolean}
+ */
+function lacksLoad({ sidecars, file, rate, p99, fromPrometheus }) {
+  const hasOther = [sidecars, file, fromPrometheus].some(value => value !== undefined)
+  return !hasOther && (rate === undefined || p99 === undefined)
+}
 
 /** @type {Constraint<Record<string, any>>[]} */
 export const SIZE_OPTIONS = [
@@ -54,7 +52,7 @@ export const SIZE_OPTIONS = [
   },
   {
     on: 'fromPrometheus',
-    conflict: options => MEASURING.find(name => options[name] !== undefined),
+    conflict: options => MEASURING_OPTIONS.find(name => options[name] !== undefined),
     message: (_, name) =>
       `--from-prometheus reads what runs already, and measures nothing: leave out ${renderFlag(name)}${name === 'planes' ? ', or name one to compare with as --plane' : ''}`,
   },
@@ -63,7 +61,7 @@ export const SIZE_OPTIONS = [
     conflict: ({ namespace }) => namespace === undefined,
     message: () => '--from-prometheus needs --namespace, that of the workloads, such as --namespace shop',
   },
-  ...OF_PRODUCTION.map(name => ({
+  ...PRODUCTION_OPTIONS.map(name => ({
     on: name,
     conflict: (/** @type {Record<string, any>} */ { fromPrometheus }) => fromPrometheus === undefined,
     message: () => `${renderFlag(name)} needs --from-prometheus http://localhost:9090, from where it is read`,
@@ -81,8 +79,10 @@ export const SIZE_OPTIONS = [
   },
   {
     on: 'format',
-    conflict: ({ format, fromPrometheus }) =>
-      (fromPrometheus !== undefined) !== ['json', 'csv'].includes(format) && format !== 'yaml',
+    conflict({ format, fromPrometheus }) {
+      const isOfProduction = PRODUCTION_ONLY_FORMATS.includes(format)
+      return format !== 'yaml' && isOfProduction !== (fromPrometheus !== undefined)
+    },
     message: ({ format, fromPrometheus }) =>
       fromPrometheus === undefined
         ? `--format ${format} is of --from-prometheus: choose yaml, helm or compose, or --json`
@@ -95,11 +95,7 @@ export const SIZE_OPTIONS = [
   },
   {
     on: 'always',
-    conflict: ({ sidecars, file, rate, p99, fromPrometheus }) =>
-      fromPrometheus === undefined &&
-      sidecars === undefined &&
-      file === undefined &&
-      (rate === undefined || p99 === undefined),
+    conflict: lacksLoad,
     message: () =>
       'size needs what to hold: --rate 500 --p99 20ms, or a file of services: -f services.yaml, --sidecars 800 of one control plane, or --from-prometheus of what runs already',
   },

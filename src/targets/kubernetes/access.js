@@ -1,9 +1,9 @@
-/** Requests of a run to the API server: the source of k8s/rbac.yaml, and of the doctor's checks. */
+/** The requests of a run to the API server are the source of k8s/rbac.yaml, and of the doctor's checks. */
 /** @import { Api } from './api.js' */
 
 /**
  * @typedef {object} Access
- * @property {string} group empty for the core
+ * @property {string} group the API group; empty for the core
  * @property {string} resource with its subresource, as pods/log
  * @property {string[]} verbs
  * @property {string} why the need for it
@@ -39,12 +39,12 @@ export const ROLES = {
 }
 
 /**
- * Checks which access a run needs and the user of the kubeconfig lacks.
+ * Lists the access that a run needs and the user of the kubeconfig lacks.
  * @param {Api} api
  * @returns {Promise<Access[]>} each with the denied verbs; []: nothing is denied
- * @throws {BenchError} if the API server does not answer
+ * @throws {BenchError} if the API server refuses a review; {SiteLostError} if it does not answer
  */
-export async function checkAccess(api) {
+export async function listDeniedAccess(api) {
   const authorization = api.config.makeApiClient(api.k8s.AuthorizationV1Api)
   const isDenied = async (/** @type {Access} */ { group, resource: path }, /** @type {string} */ verb) => {
     const [resource, subresource] = path.split('/')
@@ -54,22 +54,23 @@ export async function checkAccess(api) {
       // Without a namespace, the review is about all of them.
       spec: { resourceAttributes: { group, resource, ...(subresource ? { subresource } : {}), verb } },
     }
-    const ask = () => authorization.createSelfSubjectAccessReview({ body })
-    const { status } = await api.request(`ask whether you may ${verb} ${path}`, ask)
+    const review = () => authorization.createSelfSubjectAccessReview({ body })
+    const { status } = await api.request(`ask whether you may ${verb} ${path}`, review)
     return !status?.allowed
   }
-  const checked = await Promise.all(
+  const reviewed = await Promise.all(
     ACCESS.map(async access => {
-      const denied = await Promise.all(access.verbs.map(verb => isDenied(access, verb)))
-      return { ...access, verbs: access.verbs.filter((_, i) => denied[i]) }
+      const denials = await Promise.all(access.verbs.map(verb => isDenied(access, verb)))
+      return { ...access, verbs: access.verbs.filter((_, i) => denials[i]) }
     }),
   )
-  return checked.filter(({ verbs }) => verbs.length > 0)
+  return reviewed.filter(({ verbs }) => verbs.length > 0)
 }
 
 /**
  * Parses a table of access.
- * @param {Record<string, [verbs: string, why: string]>} rows by `resource.group`; the core has no group
+ * @param {Record<string, [verbs: string, why: string]>} rows by `resource.group`; the core has no group. verbs: separated by
+ *   spaces
  * @returns {Access[]}
  */
 function parseAccessTable(rows) {

@@ -14,21 +14,24 @@ const FIELD_MANAGER = 'sidecar-bench'
 const LOST_AFTER_SECONDS = 90
 const ANSWER_SECONDS = 10
 const RETRY_MS = 500
-// Errors of connections after which a request is repeated.
-const PASSING =
+// Errors of connections after which a request is retried.
+const RETRIABLE =
   /ECONNREFUSED|ECONNRESET|ECONNABORTED|ETIMEDOUT|EPIPE|EHOSTUNREACH|ENETUNREACH|EAI_AGAIN|socket hang up|no answer within/
 const RBAC = 'k8s/rbac.yaml names the least that a run needs'
 
-/** @typedef {Awaited<ReturnType<typeof connect>>} Api */
+/** @typedef {Awaited<ReturnType<typeof createApiClient>>} Api */
 
 /**
  * Creates the client of the API server that a kubeconfig names. It sends no request yet.
- * @param {{ context: string | null, environment?: NodeJS.ProcessEnv, home?: string }} options context: null: the
- *   current one; home: the user's folder
- * @returns apply, create, tryApply, remove, list, readNamespace, readLog: requests; request: sends any other
- * @throws {UsageError} if no kubeconfig can be read, or it has no such context
+ * @param {object} options
+ * @param {string | null} options.context of the kubeconfig; null: the current one
+ * @param {NodeJS.ProcessEnv} [options.environment]
+ * @param {string} [options.home] the user's folder
+ * @returns request: sends a request of `core` or of another API of `k8s`; apply, create, tryApply, remove, list, readNamespace,
+ *   readLog: send one, and throw as `request`
+ * @throws {UsageError} if no kubeconfig can be read, or it has no such context, or no current one
  */
-export async function connect({ context, environment = process.env, home = locateHomeFolder() }) {
+export async function createApiClient({ context, environment = process.env, home = locateHomeFolder() }) {
   const k8s = await import('@kubernetes/client-node')
   const config = new k8s.KubeConfig()
   loadConfig(config, environment, home)
@@ -40,11 +43,44 @@ export async function connect({ context, environment = process.env, home = locat
   }
   const cluster = config.getCurrentCluster()
   if (!cluster) throw new UsageError('the kubeconfig has no current context: give --context NAME')
-
-  const objects = k8s.KubernetesObjectApi.makeApiClient(config)
-  const core = config.makeApiClient(k8s.CoreV1Api)
   const { server } = cluster
-  const request = createRequest(server)
+  const core = config.makeApiClient(k8s.CoreV1Api)
+  const request = createRequestSender(server)
+  return {
+    config,
+    server,
+    core,
+    k8s,
+    request,
+    readContext: () => config.getCurrentContext(),
+    ...createObjectRequests({ k8s, config, request }),
+
+    /** Reads a namespace; null: it does not exist. @param {string} name */
+    readNamespace: name => request(`read namespace ${name}`, () => core.readNamespace({ name }).catch(ignoreNotFound)),
+
+    /**
+     * Reads the log of a container.
+     * @param {{ namespace: string, pod: string, container: string, tailLines?: number, isPrevious?: boolean }} options
+     *   isPrevious: of the container before its last restart
+     * @returns {Promise<string>} empty: the log is empty, or the container has not started
+     */
+    readLog({ namespace, pod, container, tailLines, isPrevious }) {
+      const options = { name: pod, namespace, container, tailLines, previous: isPrevious }
+      return request(`read the log of ${namespace}/${pod}`, async () => {
+        const text = await core.readNamespacedPodLog(options).catch(ignoreMissingLog)
+        return text ?? ''
+      })
+    },
+  }
+}
+
+/**
+ * Creates the requests that take any kind of object.
+ * @param {{ k8s: typeof import('@kubernetes/client-node'), config: KubeConfig, request: ReturnType<typeof createRequestSender> }}
+ *   options
+ */
+function createObjectRequests({ k8s, config, request }) {
+  const objects = k8s.KubernetesObjectApi.makeApiClient(config)
 
   /**
    * Applies an object on the server, by force: fields of other managers become the kit's.
@@ -57,13 +93,6 @@ export async function connect({ context, environment = process.env, home = locat
     objects.patch(object, undefined, dryRun, FIELD_MANAGER, true, k8s.PatchStrategy.ServerSideApply)
 
   return {
-    config,
-    server,
-    core,
-    k8s,
-    request,
-    readContext: () => config.getCurrentContext(),
-
     /**
      * Creates or changes an object.
      * @template {KubernetesObject} T
@@ -92,78 +121,56 @@ export async function connect({ context, environment = process.env, home = locat
      * @param {{ lostAfterSeconds?: number }} [options] as for `request`
      */
     remove(object, options) {
-      const ask = () => objects.delete(object, undefined, undefined, undefined, undefined, 'Background')
-      return request(`delete ${renderObject(object)}`, () => ask().catch(ignoreGone), options)
+      const send = () => objects.delete(object, undefined, undefined, undefined, undefined, 'Background')
+      return request(`delete ${renderObject(object)}`, () => send().catch(ignoreNotFound), options)
     },
 
     /**
      * Lists objects.
      * @param {string} apiVersion
      * @param {string} kind
-     * @param {{ namespace?: string, labels?: string }} [where] namespace: absent:
-     *   of all namespaces; labels: a selector
+     * @param {{ namespace?: string, labels?: string }} [where] namespace: absent: of all namespaces; labels: a selector
      */
     async list(apiVersion, kind, { namespace, labels } = {}) {
-      const ask = () => objects.list(apiVersion, kind, namespace, undefined, undefined, undefined, undefined, labels)
-      return /** @type {any[]} */ ((await request(`list ${kind.toLowerCase()}s`, ask)).items)
+      const send = () => objects.list(apiVersion, kind, namespace, undefined, undefined, undefined, undefined, labels)
+      return /** @type {any[]} */ ((await request(`list ${kind.toLowerCase()}s`, send)).items)
     },
-
-    /** Reads a namespace; null: it does not exist. @param {string} name */
-    readNamespace: name => request(`read namespace ${name}`, () => core.readNamespace({ name }).catch(ignoreGone)),
-
-    /**
-     * Reads the log of a container.
-     * @param {{ namespace: string, pod: string, container: string, tailLines?: number, isPrevious?: boolean }} options
-     *   isPrevious: of the container before its last restart
-     * @returns {Promise<string>} empty: there is none
-     */
-    readLog: ({ namespace, pod, container, tailLines, isPrevious }) =>
-      request(`read the log of ${namespace}/${pod}`, () =>
-        core
-          .readNamespacedPodLog({ name: pod, namespace, container, tailLines, previous: isPrevious })
-          .then(text => text ?? '')
-          // A container that has not started has no log; the client cannot read that answer if no node has the pod.
-          .catch(error => {
-            if (![400, 404].includes(error.code) && !/No Content-Type/.test(error.message)) throw error
-            return ''
-          }),
-      ),
   }
 }
 
 /** Creates the function that sends requests to an API server. @param {string} server its address, for errors */
-function createRequest(server) {
+function createRequestSender(server) {
   let isLost = false
 
   /**
    * Sends a request. While the server does not answer, or reports a temporary error, the request is retried for
-   * `lostAfterSeconds`. Once the server was lost, later requests are tried only once.
+   * `lostAfterSeconds`. Once the server was lost, a request is not retried until one is answered.
    * @template T
-   * @param {string} what the request in words, for errors, after "cannot"
-   * @param {() => Promise<T>} ask
-   * @param {{ lostAfterSeconds?: number }} [options]
-   * @returns {Promise<T>} the result of `ask`
-   * @throws {SiteLostError} if the server does not answer; {BenchError}, with the HTTP status as its code, if it refuses
+   * @param {string} action the request in words, for errors, after "cannot"
+   * @param {() => Promise<T>} send
+   * @param {{ lostAfterSeconds?: number }} [options] LOST_AFTER_SECONDS by default
+   * @returns {Promise<T>} the result of `send`
+   * @throws {SiteLostError} if the server does not answer, or reports temporary errors, for that long; {BenchError}, with the HTTP
+   *   status as its code, if it refuses
    */
-  return async function request(what, ask, { lostAfterSeconds = LOST_AFTER_SECONDS } = {}) {
-    // After a timeout, later requests (removing, closing) are tried once only.
+  return async function request(action, send, { lostAfterSeconds = LOST_AFTER_SECONDS } = {}) {
     const deadline = performance.now() + (isLost ? 0 : lostAfterSeconds * 1000)
     for (;;) {
       try {
         const rejectLate = () => Promise.reject(new Error(`no answer within ${ANSWER_SECONDS} s`))
-        const answer = await withTimeout(ask(), { seconds: ANSWER_SECONDS, late: rejectLate })
+        const answer = await withTimeout(send(), { seconds: ANSWER_SECONDS, late: rejectLate })
         isLost = false
         return answer
       } catch (error) {
-        const { isPassing, message } = parseApiError(error)
-        if (!isPassing) {
+        const { isRetriable, message } = parseApiError(error)
+        if (!isRetriable) {
           const { code } = /** @type {any} */ (error)
-          throw Object.assign(new BenchError(`cannot ${what}: ${message}`, { cause: error }), { code })
+          throw Object.assign(new BenchError(`cannot ${action}: ${message}`, { cause: error }), { code })
         }
         if (performance.now() > deadline) {
           isLost = true
           const why = `${server} has not answered for ${lostAfterSeconds} s (${message})`
-          throw new SiteLostError(`cannot ${what}: ${why}`, { cause: error })
+          throw new SiteLostError(`cannot ${action}: ${why}`, { cause: error })
         }
         await delay(RETRY_MS)
       }
@@ -172,28 +179,28 @@ function createRequest(server) {
 }
 
 /**
- * Parses an error of the API into a message.
- * @param {unknown} error of the client
- * @returns {{ isPassing: boolean, message: string }} isPassing: a retry may succeed
+ * Parses an error of the client into a message for the user.
+ * @param {unknown} error
+ * @returns {{ isRetriable: boolean, message: string }} isRetriable: a retry may succeed
  */
 export function parseApiError(error) {
   const { body, message, cause, ...rest } = /** @type {any} */ (error)
   const text = `${message ?? /** @type {any} */ (error).error?.message ?? error}`
   // The error of a refused web socket has its status in its text only.
-  const refused = /Unexpected server response: (\d+)/.exec(text)?.[1]
-  const code = refused ? Number(refused) : rest.code
+  const refusal = /Unexpected server response: (\d+)/.exec(text)?.[1]
+  const code = refusal ? Number(refusal) : rest.code
   if (typeof code === 'number') {
     const statusMessage = readStatusMessage(body) ?? text
-    if (code === 401) return { isPassing: false, message: 'the credentials of the kubeconfig are not accepted (401)' }
-    const isForbidden = code === 403 && (refused || /cannot \S+ (resource|path)/.test(statusMessage))
-    if (isForbidden) return { isPassing: false, message: `${statusMessage} (${RBAC})` }
-    const isPassing = code === 429 || (code >= 500 && !/admission webhook|failed calling webhook/.test(statusMessage))
-    return { isPassing, message: statusMessage }
+    if (code === 401) return { isRetriable: false, message: 'the credentials of the kubeconfig are not accepted (401)' }
+    const isForbidden = code === 403 && (refusal || /cannot \S+ (resource|path)/.test(statusMessage))
+    if (isForbidden) return { isRetriable: false, message: `${statusMessage} (${RBAC})` }
+    const isWebhookError = /admission webhook|failed calling webhook/.test(statusMessage)
+    return { isRetriable: code === 429 || (code >= 500 && !isWebhookError), message: statusMessage }
   }
   // Without an HTTP status, the connection was refused or broken, or the error has nothing to do with connections.
   const detail = rest.code ?? cause?.code ?? ''
-  const isPassing = PASSING.test(detail) || PASSING.test(text)
-  return { isPassing, message: `${text}${detail && !text.includes(detail) ? ` (${detail})` : ''}` }
+  const isRetriable = RETRIABLE.test(detail) || RETRIABLE.test(text)
+  return { isRetriable, message: `${text}${detail && !text.includes(detail) ? ` (${detail})` : ''}` }
 }
 
 /**
@@ -214,26 +221,26 @@ function renderObject({ kind, metadata }) {
  * @throws {UsageError} if there is none of these, or a file is missing or cannot be read
  */
 function loadConfig(config, environment, home) {
-  const standard = path.join(home, '.kube/config')
+  const defaultFile = path.join(home, '.kube/config')
   const files = environment.KUBECONFIG?.split(path.delimiter).filter(Boolean) ?? []
-  const isInCluster = files.length === 0 && !existsSync(standard)
+  const isInCluster = files.length === 0 && !existsSync(defaultFile)
   const missing = files.find(file => !existsSync(file))
   if (missing) throw new UsageError(`KUBECONFIG names ${missing}, which is not there`)
   if (isInCluster && !environment.KUBERNETES_SERVICE_HOST)
-    throw new UsageError(`no kubeconfig: set KUBECONFIG, or put one at ${standard}`)
-  let reading = files[0] ?? standard
+    throw new UsageError(`no kubeconfig: set KUBECONFIG, or put one at ${defaultFile}`)
+  let currentFile = files[0] ?? defaultFile
   try {
     if (isInCluster) return config.loadFromCluster()
-    config.loadFromFile(reading)
+    config.loadFromFile(currentFile)
     for (const file of files.slice(1)) {
-      reading = file
-      const more = new /** @type {any} */ (config).constructor()
-      more.loadFromFile(file)
+      currentFile = file
+      const other = new /** @type {any} */ (config).constructor()
+      other.loadFromFile(file)
       // The first file that sets a value wins, as in kubectl.
-      config.mergeConfig(more, Boolean(config.currentContext))
+      config.mergeConfig(other, Boolean(config.currentContext))
     }
   } catch (error) {
-    throw new UsageError(`the kubeconfig ${reading} cannot be read: ${/** @type {Error} */ (error).message}`)
+    throw new UsageError(`the kubeconfig ${currentFile} cannot be read: ${/** @type {Error} */ (error).message}`)
   }
 }
 
@@ -243,15 +250,26 @@ function loadConfig(config, environment, home) {
  * @returns {null}
  * @throws any other error
  */
-function ignoreGone(error) {
+function ignoreNotFound(error) {
   if (error.code === 404) return null
+  throw error
+}
+
+/**
+ * Returns an empty log for the error that a container has not started. The client cannot read that answer if no node has the pod.
+ * @param {any} error
+ * @returns {string}
+ * @throws any other error
+ */
+function ignoreMissingLog(error) {
+  if ([400, 404].includes(error.code) || /No Content-Type/.test(error.message)) return ''
   throw error
 }
 
 /**
  * Reads the message of an error's body.
  * @param {any} body of an error: a Status object, or its text
- * @returns {string | undefined} undefined: there is none
+ * @returns {string | undefined} the first 500 characters of a text that is no Status; undefined: there is no body, or it has no message
  */
 const readStatusMessage = body =>
   typeof body === 'string' ? (parseJson(body)?.message ?? body.slice(0, 500)) : body?.message

@@ -5,13 +5,15 @@ import { findObstacle } from './pod-status.js'
 /**
  * @import { V1Pod } from '@kubernetes/client-node'
  * @import { Api } from './api.js'
+ * @import { Obstacle } from './pod-status.js'
+ * @import { PodWatch } from './pod-watch.js'
  */
-/** @import { PodWatch } from './pod-watch.js' */
 
 const READY_SECONDS = 120
 // A temporary obstacle may last this long.
 const OBSTACLE_SECONDS = 10
-const LOOK_SECONDS = 2
+// Without pods, the controller's events are read this often.
+const EVENTS_SECONDS = 2
 
 /**
  * @typedef {object} PodWait
@@ -20,50 +22,31 @@ const LOOK_SECONDS = 2
  * @property {string} namespace
  * @property {string} noun names the pods in errors
  * @property {() => V1Pod[]} listPods returns the pods so far
- * @property {(pods: V1Pod[]) => boolean} isDone
+ * @property {(pods: V1Pod[]) => boolean} isDone gets the pods so far
  * @property {string} controllerPrefix the beginning of the name of the pods' controller
  * @property {number} [deadlineSeconds] READY_SECONDS by default
  * @property {AbortSignal} signal
  */
 
 /**
- * Waits until `isDone` holds. An obstacle that may pass fails the wait after OBSTACLE_SECONDS.
+ * Waits until `isDone` holds. A temporary obstacle fails the wait after OBSTACLE_SECONDS.
  * @param {PodWait} options
  * @throws {BenchError} if a pod cannot start, with the reason and the end of the log of the container that exited; if the
  *   controller is not allowed to make pods; if the deadline passes; the signal's reason when it aborts
  */
-export async function awaitPods({
-  api,
-  pods,
-  namespace,
-  noun,
-  listPods,
-  isDone,
-  controllerPrefix,
-  signal,
-  ...options
-}) {
-  const { deadlineSeconds = READY_SECONDS } = options
+export async function awaitPods({ pods, listPods, isDone, signal, deadlineSeconds = READY_SECONDS, ...options }) {
+  const { api, namespace, noun, controllerPrefix } = options
   const deadline = performance.now() + deadlineSeconds * 1000
-  let stuckSince = Number.POSITIVE_INFINITY
-  /** @type {{ pod: V1Pod, obstacle: NonNullable<ReturnType<typeof findObstacle>> }[]} */
-  let stuck = []
+  const findLastingObstacle = createObstacleDetector()
   const checkPods = () => {
-    const started = listPods()
-    if (isDone(started)) return 'done'
-    stuck = started.flatMap(pod => {
-      const obstacle = findObstacle(pod)
-      return obstacle ? { pod, obstacle } : []
-    })
-    stuckSince = stuck.length === 0 ? Number.POSITIVE_INFINITY : Math.min(stuckSince, performance.now())
-    const isFinal = stuck.some(({ obstacle }) => obstacle.isFinal)
-    return isFinal || performance.now() - stuckSince > OBSTACLE_SECONDS * 1000 ? 'stuck' : null
+    const podsSoFar = listPods()
+    return isDone(podsSoFar) ? 'done' : findLastingObstacle(podsSoFar)
   }
   while (performance.now() < deadline) {
-    const state = await pods.until(checkPods, { signal, deadlineSeconds: LOOK_SECONDS })
-    if (state === 'done') return
-    if (state === 'stuck') {
-      const { pod, obstacle } = stuck.find(s => s.obstacle.isFinal) ?? stuck[0]
+    const outcome = await pods.until(checkPods, { signal, deadlineSeconds: EVENTS_SECONDS })
+    if (outcome === 'done') return
+    if (outcome !== null) {
+      const { pod, obstacle } = outcome
       const log = obstacle.container ? await renderLogTail({ api, namespace, pod, container: obstacle.container }) : ''
       throw new BenchError(`${noun} does not start: ${obstacle.why}${log}`)
     }
@@ -73,9 +56,28 @@ export async function awaitPods({
 }
 
 /**
- * Asserts that no event of a controller says that it may not create its pods.
+ * Creates a function that finds, among pods, the obstacle for which the wait fails.
+ * @returns {(pods: V1Pod[]) => { pod: V1Pod, obstacle: Obstacle } | null} the first final obstacle, else the first one if some pod
+ *   has had an obstacle at each call for OBSTACLE_SECONDS; null: there is neither
+ */
+function createObstacleDetector() {
+  let firstMs = Number.POSITIVE_INFINITY
+  return pods => {
+    const stuck = pods.flatMap(pod => {
+      const obstacle = findObstacle(pod)
+      return obstacle ? [{ pod, obstacle }] : []
+    })
+    firstMs = stuck.length === 0 ? Number.POSITIVE_INFINITY : Math.min(firstMs, performance.now())
+    const final = stuck.find(({ obstacle }) => obstacle.isFinal)
+    if (final) return final
+    return performance.now() - firstMs > OBSTACLE_SECONDS * 1000 ? stuck[0] : null
+  }
+}
+
+/**
+ * Asserts that no event of a controller says that it could not create its pods.
  * @param {Pick<PodWait, 'api' | 'namespace' | 'noun' | 'controllerPrefix'>} options
- * @throws {BenchError} with the message of the last such event
+ * @throws {BenchError} with the message of the last such event; if the events cannot be listed
  */
 async function assertNotRefused({ api, namespace, noun, controllerPrefix }) {
   const events = await api.list('v1', 'Event', { namespace })
@@ -86,11 +88,14 @@ async function assertNotRefused({ api, namespace, noun, controllerPrefix }) {
 }
 
 /**
- * Renders the end of a container's log, as the end of a sentence. After a restart, it is the log before that.
+ * Renders the last lines of a container's log, or that it is empty, as the end of a sentence. After a restart, it is the log
+ * before that.
  * @param {{ api: Api, namespace: string, pod: V1Pod, container: string }} options
- * @returns {Promise<string>} empty: there is no log
+ * @returns {Promise<string>}
+ * @throws {BenchError} if the log cannot be read
  */
 export async function renderLogTail({ api, namespace, pod, container }) {
   const logOptions = { namespace, pod: `${pod.metadata?.name}`, container, tailLines: LOG_LINES }
-  return renderTail((await api.readLog({ ...logOptions, isPrevious: true })) || (await api.readLog(logOptions)))
+  const previousLog = await api.readLog({ ...logOptions, isPrevious: true })
+  return renderTail(previousLog || (await api.readLog(logOptions)))
 }

@@ -1,28 +1,24 @@
 import { BenchError } from '../../lib/errors.js'
 import { renderCommand } from '../../lib/render-command.js'
 import { findLargestBindingCpuLimit } from '../../model/cpu-limits.js'
-import { formatImageName } from '../../tools/image.js'
+import { renderImageName } from '../../tools/image.js'
 import { nodeTool } from '../../tools/node.js'
-import { isBuilt } from '../../tools/sources.js'
-import { checkAccess } from './access.js'
+import { isBuiltByKit } from '../../tools/sources.js'
+import { createFinding } from '../doctor-finding.js'
+import { listDeniedAccess } from './access.js'
 import { chooseImages, hasImage, isAlwaysPulled } from './images.js'
 import { renderNamespace, renderReader } from './manifests.js'
-import { chooseNode, findDefect, parseQuantity } from './nodes.js'
+import { chooseNode, findNodeDefect, parseQuantity } from './nodes.js'
 import { parseNodeLabel } from './pod.js'
-import { NATIVE_SIDECARS_DEFAULT_SINCE, readVersion } from './site.js'
+import { NATIVE_SIDECARS_DEFAULT_SINCE, readServerVersion } from './site.js'
 
 /**
- * @import { ToolSpec } from '../../model/types.ts'
- * @import { Api } from './api.js'
- */
-/**
- * @import { Where } from './pod.js'
  * @import { V1Node } from '@kubernetes/client-node'
- */
-
-/**
- * A finding, with further lines under its text.
- * @typedef {{ level: 'ok' | 'warning' | 'missing', text: string, more?: string[] }} Finding
+ * @import { ToolSpec } from '../../model/types.ts'
+ * @import { DoctorFinding } from '../doctor-finding.js'
+ * @import { Access } from './access.js'
+ * @import { Api } from './api.js'
+ * @import { NodePlace } from './pod.js'
  */
 
 const TRIED_NAME = 'sidecar-bench-doctor'
@@ -40,64 +36,91 @@ const IMPORT =
 const READ_BACK = 'every run reads its quotas back from the kernel anyway'
 
 /**
+ * @typedef {object} ClusterCheck
+ * @property {Api} api
+ * @property {NodePlace} node for the services
+ * @property {NodePlace} loadNode null: that of the services
+ * @property {Record<string, string>} images by the tool's name, instead of its default
+ * @property {ToolSpec[]} specs of the programs of a run
+ */
+
+/**
  * Checks all that a default run needs on a cluster, and creates nothing there. A refusal is a finding; what needs a
  * denied request is not checked.
- * @param {{ api: Api, node: Where, loadNode: Where, images: Record<string, string>, specs: ToolSpec[] }} options as
- *   for a run; loadNode: null: that of the services; images: by the tool's name, instead of its default
- * @returns {Promise<Finding[]>}
+ * @param {ClusterCheck} options
+ * @returns {Promise<DoctorFinding[]>}
  */
 export async function checkCluster({ api, node, loadNode, images, specs }) {
-  /** @type {Finding[]} */
+  /** @type {DoctorFinding[]} */
   const findings = []
   try {
-    const { minor, gitVersion } = await readVersion(api)
-    const isOld = minor < NATIVE_SIDECARS_DEFAULT_SINCE
-    const oldNote = `: sidecars are ordinary containers; native ones came with 1.${NATIVE_SIDECARS_DEFAULT_SINCE}`
+    const { minor, gitVersion } = await readServerVersion(api)
     const text = `API server: Kubernetes ${gitVersion} at ${api.server} (context ${api.readContext()})`
-    findings.push(isOld ? createWarning(`${text}${oldNote}`) : createOkFinding(text))
-    const denied = await checkAccess(api).catch(error => {
-      findings.push(createWarning(`access: ${error.message}`))
+    const oldNote = `: sidecars are ordinary containers; native ones came with 1.${NATIVE_SIDECARS_DEFAULT_SINCE}`
+    const isOld = minor < NATIVE_SIDECARS_DEFAULT_SINCE
+    findings.push(isOld ? createFinding('warning', `${text}${oldNote}`) : createFinding('ok', text))
+    const denied = await listDeniedAccess(api).catch(error => {
+      findings.push(createFinding('warning', `access: ${error.message}`))
       return null
     })
-    if (denied?.length === 0) findings.push(createOkFinding('access: all that a run asks is allowed'))
-    for (const { group, resource, verbs, why } of denied ?? []) {
-      const text = `access: you may not ${verbs.join(', ')} ${resource}${group && `.${group}`} (${why})`
-      findings.push({ level: 'missing', text, more: resource === denied?.at(-1)?.resource ? [RBAC] : [] })
-    }
+    if (denied !== null) findings.push(...renderDeniedAccess(denied))
     // A request that is denied would only fail, so what needs it is not checked.
-    const isPermitted = (/** @type {string} */ resource) => !denied?.some(d => d.resource === resource)
+    const isPermitted = (/** @type {string} */ resource) => !denied?.some(access => access.resource === resource)
     if (isPermitted('namespaces') && isPermitted('daemonsets'))
       findings.push(await checkReader(api, images.node ?? nodeTool.image))
-    if (isPermitted('nodes')) {
-      /** @type {V1Node[]} */
-      const allNodes = await api.list('v1', 'Node')
-      const services = chooseNode(allNodes, node, '--node')
-      const load = loadNode === null ? services : chooseNode(allNodes, loadNode, '--load-node')
-      const places = [services, load].map(({ where }) => parseNodeLabel(where))
-      const usedNodes = allNodes.filter(({ metadata }) =>
-        places.some(({ label, value }) => metadata?.labels?.[label] === value),
-      )
-      const cpus = Math.floor(parseQuantity(services.node.status.capacity.cpu))
-      const largest = `largest cap at which two sidecars can bind on the ${cpus} CPUs of ${readNodeName(services.node)}`
-      findings.push(
-        ...usedNodes.map(node => checkNode(node, minor)),
-        ...checkImages(usedNodes, chooseImages({ specs, images })),
-        ...(await Promise.all(usedNodes.map(node => checkCpuLimits(api, node)))),
-        createOkFinding(`${largest}: ${findLargestBindingCpuLimit(cpus)} cores`),
-      )
-    }
+    if (isPermitted('nodes')) findings.push(...(await checkNodes({ api, node, loadNode, images, specs }, minor)))
   } catch (error) {
     if (!(error instanceof BenchError)) throw error
-    findings.push({ level: 'missing', text: error.message })
+    findings.push(createFinding('missing', error.message))
   }
   return findings
 }
 
 /**
- * Checks, in a dry run, whether the API server would admit the reader.
+ * Renders the access that the user lacks. The last finding says how to get it.
+ * @param {Access[]} denied
+ * @returns {DoctorFinding[]} one for each resource; if nothing is denied, one that says so
+ */
+function renderDeniedAccess(denied) {
+  if (denied.length === 0) return [createFinding('ok', 'access: all that a run asks is allowed')]
+  const last = denied.at(-1)?.resource
+  return denied.map(({ group, resource, verbs, why }) => {
+    const text = `access: you may not ${verbs.join(', ')} ${resource}${group && `.${group}`} (${why})`
+    return { ...createFinding('missing', text), more: resource === last ? [RBAC] : [] }
+  })
+}
+
+/**
+ * Checks the nodes of services and load, their images and their CPU limits.
+ * @param {ClusterCheck} options
+ * @param {number} minor version of the API server
+ * @returns {Promise<DoctorFinding[]>}
+ * @throws {UsageError} if the cluster has no such node; {BenchError} if none accepts pods
+ */
+async function checkNodes({ api, node, loadNode, images, specs }, minor) {
+  /** @type {V1Node[]} */
+  const allNodes = await api.list('v1', 'Node')
+  const services = chooseNode(allNodes, node, '--node')
+  const load = loadNode === null ? services : chooseNode(allNodes, loadNode, '--load-node')
+  const labels = [services, load].map(({ where }) => parseNodeLabel(where))
+  const usedNodes = allNodes.filter(({ metadata }) =>
+    labels.some(({ label, value }) => metadata?.labels?.[label] === value),
+  )
+  const cpus = Math.floor(parseQuantity(services.node.status.capacity.cpu))
+  const largest = `largest cap at which two sidecars can bind on the ${cpus} CPUs of ${readNodeName(services.node)}`
+  return [
+    ...usedNodes.map(usedNode => checkNode(usedNode, minor)),
+    ...checkImages(usedNodes, chooseImages({ specs, images })),
+    ...(await Promise.all(usedNodes.map(usedNode => checkCpuLimits(api, usedNode)))),
+    createFinding('ok', `${largest}: ${findLargestBindingCpuLimit(cpus)} cores`),
+  ]
+}
+
+/**
+ * Checks, in a dry run, whether the API server would admit the reader and its namespace.
  * @param {Api} api
  * @param {string} image of Node
- * @returns {Promise<Finding>}
+ * @returns {Promise<DoctorFinding>}
  */
 async function checkReader(api, image) {
   const reader = renderReader({
@@ -107,20 +130,20 @@ async function checkReader(api, image) {
     labels: {},
     image,
     folder: { path: '/bench/kit', configMap: 'kit', names: [] },
-    wheres: [],
+    nodePlaces: [],
     hasRecursiveReadOnly: false,
   })
-  let what = 'privileged namespace'
+  let noun = 'privileged namespace'
   try {
     const body = renderNamespace({ name: TRIED_NAME, runId: 'doctor', level: 'privileged' })
     await api.request('create its namespace', () => api.core.createNamespace({ body, dryRun: 'All' }))
-    what = 'DaemonSet'
+    noun = 'DaemonSet'
     await api.tryApply(reader)
-    return createOkFinding('reader: its privileged namespace and its DaemonSet would be admitted')
+    return createFinding('ok', 'reader: its privileged namespace and its DaemonSet would be admitted')
   } catch (error) {
     if (!(error instanceof BenchError)) throw error
     const level = UNTRIED.test(error.message) ? 'warning' : 'missing'
-    return { level, text: `reader: its ${what} is refused: ${error.message}` }
+    return createFinding(level, `reader: its ${noun} is refused: ${error.message}`)
   }
 }
 
@@ -128,41 +151,44 @@ async function checkReader(api, image) {
  * Checks a node. A defect is only a warning: `chooseNode` has found a node without one for each place.
  * @param {V1Node} node
  * @param {number} minor version of the API server
- * @returns {Finding}
+ * @returns {DoctorFinding}
  */
 function checkNode(node, minor) {
   const { capacity = {}, allocatable = {}, nodeInfo } = node.status ?? {}
-  const text = [
-    `node ${readNodeName(node)}: ${parseQuantity(capacity.cpu)} CPUs (${parseQuantity(allocatable.cpu)} allocatable), ${(parseQuantity(capacity.memory) / 2 ** 30).toFixed(1)} GiB`,
-    `kubelet ${nodeInfo?.kubeletVersion}, ${nodeInfo?.containerRuntimeVersion}`,
-  ].join(', ')
-  const defect = findDefect(node)
-  if (defect !== null) return createWarning(`${text}: ${defect}`)
-  return minor >= NATIVE_SIDECARS_DEFAULT_SINCE && parseKubeletMinor(node) < NATIVE_SIDECARS_DEFAULT_SINCE
-    ? createWarning(`${text}: it is older than native sidecars, which the API server knows: runs may not start there`)
-    : createOkFinding(`${text}, ready`)
+  const cpus = `${parseQuantity(capacity.cpu)} CPUs (${parseQuantity(allocatable.cpu)} allocatable)`
+  const memory = `${(parseQuantity(capacity.memory) / 2 ** 30).toFixed(1)} GiB`
+  const versions = `kubelet ${nodeInfo?.kubeletVersion}, ${nodeInfo?.containerRuntimeVersion}`
+  const text = `node ${readNodeName(node)}: ${cpus}, ${memory}, ${versions}`
+  const defect = findNodeDefect(node)
+  if (defect !== null) return createFinding('warning', `${text}: ${defect}`)
+  const isOlder = minor >= NATIVE_SIDECARS_DEFAULT_SINCE && parseKubeletMinor(node) < NATIVE_SIDECARS_DEFAULT_SINCE
+  if (!isOlder) return createFinding('ok', `${text}, ready`)
+  const oldNote = 'it is older than native sidecars, which the API server knows: runs may not start there'
+  return createFinding('warning', `${text}: ${oldNote}`)
 }
 
 /**
  * Checks which nodes lack each image. The last warning says how to import images.
  * @param {V1Node[]} nodes
- * @param {{ name: string, image: string }[]} chosen the images of the run
- * @returns {Finding[]} one for each image
+ * @param {{ name: string, image: string }[]} choices the images of the run, by the tool's name
+ * @returns {DoctorFinding[]} one for each image
  */
-function checkImages(nodes, chosen) {
-  const findings = chosen.map(({ name, image }) => {
-    const without = nodes.filter(node => !hasImage(node, image))
+function checkImages(nodes, choices) {
+  const findings = choices.map(({ name, image }) => {
+    const lackingNodes = nodes.filter(node => !hasImage(node, image))
     const text = `image of ${name}: ${image}`
-    const why = `because its tag is latest or none: give --image ${name}=… with a tag`
-    if (isAlwaysPulled(image)) return createWarning(`${text} will be pulled at every start, ${why}`)
-    if (without.length === 0) return createOkFinding(`${text}, on ${nodes.map(readNodeName).join(', ')}`)
-    const isCut = without.some(({ status }) => (status?.images?.length ?? 0) >= LISTED_IMAGES)
+    const pullReason = `because its tag is latest or none: give --image ${name}=… with a tag`
+    if (isAlwaysPulled(image)) return createFinding('warning', `${text} will be pulled at every start, ${pullReason}`)
+    if (lackingNodes.length === 0) return createFinding('ok', `${text}, on ${nodes.map(readNodeName).join(', ')}`)
+    const isCut = lackingNodes.some(({ status }) => (status?.images?.length ?? 0) >= LISTED_IMAGES)
     const cutNote = isCut ? ` (a node lists its ${LISTED_IMAGES} largest images only: it may be there)` : ''
-    const nodeNames = `${without.map(readNodeName).join(', ')}${cutNote}`
+    const nodeNames = `${lackingNodes.map(readNodeName).join(', ')}${cutNote}`
     // The kit builds this image, so no registry has it.
-    if (isBuilt(name) && image === formatImageName(name))
-      return createWarning(`${text} is not on ${nodeNames}: ${renderCommand('images', `--${name} FILE`)} writes it`)
-    return createWarning(`${text} will be pulled by ${nodeNames}`)
+    if (isBuiltByKit(name) && image === renderImageName(name)) {
+      const command = renderCommand('images', `--${name} FILE`)
+      return createFinding('warning', `${text} is not on ${nodeNames}: ${command} writes it`)
+    }
+    return createFinding('warning', `${text} will be pulled by ${nodeNames}`)
   })
   const lastWarning = findings.findLast(({ level }) => level === 'warning')
   if (lastWarning) lastWarning.more = [IMPORT]
@@ -173,47 +199,36 @@ function checkImages(nodes, chosen) {
  * Checks whether a node's kubelet enforces CPU limits.
  * @param {Api} api
  * @param {V1Node} node
- * @returns {Promise<Finding>} missing: cpuCFSQuota is off; warning: its configuration cannot be read, or the static
- *   CPU manager gives some pods exclusive CPUs
+ * @returns {Promise<DoctorFinding>} missing: cpuCFSQuota is off; warning: its configuration cannot be read, or the static
+ *   CPU manager gives some pods exclusive CPUs; else ok
  */
 async function checkCpuLimits(api, node) {
   const name = readNodeName(node)
-  const what = `CPU caps on ${name}`
+  const noun = `CPU caps on ${name}`
   /** @type {any} */
   let answer
   try {
-    const ask = () => api.core.connectGetNodeProxyWithPath({ name, path: 'configz' })
+    const send = () => api.core.connectGetNodeProxyWithPath({ name, path: 'configz' })
     const options = { lostAfterSeconds: KUBELET_SECONDS }
-    answer = await api.request(`read the kubelet's configuration of ${name}`, ask, options)
+    answer = await api.request(`read the kubelet's configuration of ${name}`, send, options)
   } catch (error) {
     if (!(error instanceof BenchError)) throw error
     const isDenied = /** @type {any} */ (error).code === 403
     const why = isDenied ? 'you may not ask its kubelet (get nodes/proxy, which no run needs)' : error.message
-    return createWarning(`${what}: ${why}; ${READ_BACK}`)
+    return createFinding('warning', `${noun}: ${why}; ${READ_BACK}`)
   }
   const { cpuCFSQuota, cpuCFSQuotaPeriod = '100ms', cpuManagerPolicy = 'none' } = answer.kubeletconfig
   if (cpuCFSQuota === false) {
     const advice = 'set it to true, or name another with --node'
-    return { level: 'missing', text: `${what}: its kubelet enforces no CPU limits (cpuCFSQuota: false): ${advice}` }
+    return createFinding('missing', `${noun}: its kubelet enforces no CPU limits (cpuCFSQuota: false): ${advice}`)
   }
-  const text = `${what}: quotas every ${cpuCFSQuotaPeriod}, CPU manager ${cpuManagerPolicy}`
-  if (cpuManagerPolicy !== 'static') return createOkFinding(text)
-  const quota = parseKubeletMinor(node) >= NO_QUOTA_SINCE ? ' and no quota' : ''
-  return createWarning(`${text}: a Guaranteed pod that asks for whole CPUs has them for itself${quota}; ${READ_BACK}`)
+  const text = `${noun}: quotas every ${cpuCFSQuotaPeriod}, CPU manager ${cpuManagerPolicy}`
+  if (cpuManagerPolicy !== 'static') return createFinding('ok', text)
+  const quotaNote = parseKubeletMinor(node) >= NO_QUOTA_SINCE ? ' and no quota' : ''
+  const exclusiveNote = `a Guaranteed pod that asks for whole CPUs has them for itself${quotaNote}`
+  return createFinding('warning', `${text}: ${exclusiveNote}; ${READ_BACK}`)
 }
 
-/**
- * Creates a finding of something that is as needed.
- * @param {string} text
- * @returns {Finding}
- */
-const createOkFinding = text => ({ level: 'ok', text })
-/**
- * Creates a finding that does not prevent a run.
- * @param {string} text
- * @returns {Finding}
- */
-const createWarning = text => ({ level: 'warning', text })
 /** Reads the name of a node. @param {V1Node} node */
 const readNodeName = ({ metadata }) => `${metadata?.name}`
 

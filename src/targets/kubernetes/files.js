@@ -3,97 +3,122 @@ import path from 'node:path'
 import { hashText } from '../../lib/hash.js'
 import { ROOT } from '../../lib/paths.js'
 import { readTextFiles } from '../../lib/text-files.js'
-import { renderFiles } from './manifests.js'
+import { renderConfigMap, renderSecret } from './manifests.js'
 
 /**
  * @import { ProcessSpec } from '../../model/types.ts'
  * @import { Api } from './api.js'
+ * @import { Container, Folder } from './pod.js'
  */
 
 /** The folder of the kit's code in its own pods. */
 export const KIT = '/bench/kit'
-// node/ and parity/beside import nothing else (test/architecture.test.js).
+// The agent imports files of these folders only (test/architecture.test.js).
 const KIT_FOLDERS = ['src/agent', 'src/node', 'src/parity/beside', 'src/lib']
+
+/** @typedef {ReturnType<typeof createFiles>} Files */
 
 /**
  * Creates the functions that bring folders of this machine into pods, as ConfigMaps and Secrets.
  * @param {{ api: Api, namespace: string, labels: Record<string, string> }} options
- * @returns locate: gives the path at which processes see a folder; apply: applies what a process sees
+ * @returns locate: chooses the path at which processes see a folder; apply: applies what a process sees
  */
 export function createFiles({ api, namespace, labels }) {
   /** The paths at which processes see folders, by the folder of this machine. @type {Map<string, string>} */
-  const located = new Map()
-  /** @type {Map<string, Promise<unknown>>} */
-  const applied = new Map()
+  const paths = new Map()
+  /** The requests that apply scripts, by the name of the ConfigMap. @type {Map<string, Promise<unknown>>} */
+  const requests = new Map()
 
-  /** Finds the folder of this machine that processes see at a path. @param {string} at */
+  /** Finds the folder of this machine that processes see at a path. @param {string} at @throws {Error} if there is none */
   const findSource = at => {
-    for (const [source, place] of located) if (place === at) return source
+    for (const [source, place] of paths) if (place === at) return source
     throw new Error(`nothing is at ${at}`)
   }
 
   /**
    * Applies the scripts of a folder as a ConfigMap: once a run, named after its content.
    * @param {string} at the path at which processes see the folder
+   * @returns {Promise<Folder>}
    */
   async function applyScripts(at) {
     const files = readTextFiles(findSource(at))
     const name = `scripts-${hashText(JSON.stringify(files)).slice(0, 10)}`
-    if (!applied.has(name)) applied.set(name, api.apply(renderFiles({ name, namespace, labels, files })))
-    await applied.get(name)?.catch(error => {
-      applied.delete(name)
+    if (!requests.has(name)) requests.set(name, api.apply(renderConfigMap({ name, namespace, labels, files })))
+    await requests.get(name)?.catch(error => {
+      requests.delete(name)
       throw error
     })
     return { path: at, configMap: name, names: Object.keys(files) }
   }
 
+  /**
+   * Applies the credentials of a process as a Secret.
+   * @param {string[]} credentials their paths as the process sees them, all in one folder
+   * @param {{ name: string, labels: Record<string, string> }} metadata
+   * @returns {Promise<Folder>}
+   */
+  async function applyCredentials(credentials, { name, labels }) {
+    const at = path.posix.dirname(credentials[0])
+    const source = findSource(at)
+    const names = credentials.map(file => path.posix.basename(file))
+    const files = Object.fromEntries(names.map(file => [file, readFileSync(path.join(source, file), 'utf8')]))
+    await api.apply(renderSecret({ name, namespace, labels, files }))
+    return { path: at, secret: name, names }
+  }
+
   return {
     /**
-     * Chooses the path at which a process sees a folder: with its own name, and with a number if another folder has that path.
+     * Chooses the path at which processes see a folder: with its own name, and with a number if another folder has that path.
      * @param {string} source a folder of this machine
      * @returns {string} the same one for each call
      */
     locate(source) {
-      const taken = new Set([...located.values(), KIT])
+      const taken = new Set([...paths.values(), KIT])
       const base = `/bench/${path.basename(source)}`
-      let at = located.get(source) ?? base
-      for (let n = 2; !located.has(source) && taken.has(at); n++) at = `${base}-${n}`
-      located.set(source, at)
+      let at = paths.get(source) ?? base
+      for (let n = 2; !paths.has(source) && taken.has(at); n++) at = `${base}-${n}`
+      paths.set(source, at)
       return at
     },
 
     /**
-     * Applies what a process sees: its scripts, its rendered files, its credentials.
+     * Applies what a process sees: its scripts, its rendered files, its credentials. It copies the rendered files to a folder here.
      * @param {ProcessSpec} spec
-     * @param {{ name: string, labels: Record<string, string>, folder: string }} at
-     *   folder: here, for copies of the rendered files
-     * @returns {Promise<import('./pod.js').Container>}
+     * @param {{ name: string, labels: Record<string, string>, folder: string }} options name: of the ConfigMap and the Secret;
+     *   folder: for the copies
+     * @returns {Promise<Container>}
+     * @throws {BenchError} if an object is refused; {Error} for a path that `locate` has not chosen
      */
     async apply(spec, { name, labels, folder }) {
+      /** @type {Folder[]} */
       const folders = await Promise.all(spec.scripts.map(applyScripts))
       if (spec.files.length > 0) {
-        const files = Object.fromEntries(spec.files.map(f => [f.name, f.content]))
-        for (const { name, content } of spec.files) {
-          const copy = path.join(folder, spec.service, name)
-          mkdirSync(path.dirname(copy), { recursive: true })
-          writeFileSync(copy, content)
-        }
-        await api.apply(renderFiles({ name, namespace, labels, files }))
+        const files = Object.fromEntries(spec.files.map(file => [file.name, file.content]))
+        writeFiles(path.join(folder, spec.service), files)
+        await api.apply(renderConfigMap({ name, namespace, labels, files }))
         folders.push({ path: spec.folder, configMap: name, names: Object.keys(files) })
       }
-      if (spec.credentials.length === 0) return { spec, folders }
-      const credentialsPath = path.posix.dirname(spec.credentials[0])
-      const names = spec.credentials.map(file => path.posix.basename(file))
-      const read = (/** @type {string} */ file) => readFileSync(path.join(findSource(credentialsPath), file), 'utf8')
-      const files = Object.fromEntries(names.map(file => [file, read(file)]))
-      await api.apply(renderFiles({ name, namespace, labels, files, isSecret: true }))
-      return { spec, folders: [...folders, { path: credentialsPath, secret: name, names }] }
+      if (spec.credentials.length > 0) folders.push(await applyCredentials(spec.credentials, { name, labels }))
+      return { spec, folders }
     },
   }
 }
 
 /**
- * Reads the kit's own code that runs in pods. A package.json makes Node read it as modules.
+ * Writes files below a folder.
+ * @param {string} folder
+ * @param {Record<string, string>} files text by path
+ */
+function writeFiles(folder, files) {
+  for (const [name, text] of Object.entries(files)) {
+    const file = path.join(folder, name)
+    mkdirSync(path.dirname(file), { recursive: true })
+    writeFileSync(file, text)
+  }
+}
+
+/**
+ * Reads the kit's own code that runs in pods, with a package.json that makes Node read it as modules.
  * @returns {Record<string, string>} text by path
  */
 export function readAgentCode() {

@@ -1,9 +1,9 @@
 import { renderCommand } from '../../lib/render-command.js'
-import { formatImageName } from '../../tools/image.js'
+import { renderImageName } from '../../tools/image.js'
 import { nodeTool } from '../../tools/node.js'
-import { isBuilt } from '../../tools/sources.js'
+import { isBuiltByKit } from '../../tools/sources.js'
 
-/** The images of a run, and which of them a node has. */
+/** The images of the tools of a run. A node has some of them, and pulls the others or imports them from an archive. */
 /**
  * @import { V1Node } from '@kubernetes/client-node'
  * @import { ToolSpec } from '../../model/types.ts'
@@ -18,14 +18,13 @@ const ARCHIVE = 'images.tar'
  * @returns {string | null} null: there is none
  */
 export function findImage({ name, image }, images) {
-  return images[name] ?? (isBuilt(name) ? formatImageName(name) : image)
+  return images[name] ?? (isBuiltByKit(name) ? renderImageName(name) : image)
 }
 
 /**
- * Chooses the image of each tool. The kit's own pods need that of Node in every run. Tools without an image are left
- * out.
+ * Chooses the image of each tool, and that of Node, which the kit's own pods need in every run. Tools without an image are left out.
  * @param {{ specs: ToolSpec[], images: Record<string, string> }} options images: of the user, by the tool's name
- * @returns {{ name: string, image: string }[]} one for each name of a tool
+ * @returns {{ name: string, image: string }[]} one for each name of a tool; of two tools of a name, that of the last
  */
 export function chooseImages({ specs, images }) {
   const distinct = new Map([...specs, nodeTool].map(spec => [spec.name, spec]))
@@ -41,18 +40,19 @@ export function chooseImages({ specs, images }) {
  * @returns {string[]} lines
  */
 export function renderImages({ specs, images }) {
-  const chosen = chooseImages({ specs, images })
-  const built = chosen.filter(({ name }) => isBuilt(name) && !Object.hasOwn(images, name))
-  const distinct = [...new Set(chosen.filter(choice => !built.includes(choice)).map(({ image }) => image))]
-  const width = Math.max(...chosen.map(({ name }) => name.length))
+  const choices = chooseImages({ specs, images })
+  const builtChoices = choices.filter(({ name }) => isBuiltByKit(name) && !Object.hasOwn(images, name))
+  const pulledChoices = choices.filter(choice => !builtChoices.includes(choice))
+  const pulledImages = [...new Set(pulledChoices.map(({ image }) => image))]
+  const width = Math.max(...choices.map(({ name }) => name.length))
   return [
-    ...chosen.map(({ name, image }) => `${name.padEnd(width)}  ${image}`),
+    ...choices.map(({ name, image }) => `${name.padEnd(width)}  ${image}`),
     '',
     "Where a registry is reached, on a machine of the node's architecture:",
-    ...distinct.map(image => `  docker pull ${image}`),
-    `  docker save -o ${ARCHIVE} ${distinct.join(' ')}`,
+    ...pulledImages.map(image => `  docker pull ${image}`),
+    `  docker save -o ${ARCHIVE} ${pulledImages.join(' ')}`,
     ...renderImports(ARCHIVE),
-    ...built.flatMap(({ name }) => [
+    ...builtChoices.flatMap(({ name }) => [
       `For --control ${name}, on a machine of the node's architecture; it says how a node imports that archive:`,
       `  ${renderCommand('images', `--${name} ${name}.tar`)}`,
     ]),
@@ -74,35 +74,35 @@ export function renderImports(archive) {
 }
 
 /**
- * Says whether a node lists an image.
+ * Says whether a node lists an image, by any of its names.
  * @param {V1Node} node
  * @param {string} image
  * @returns {boolean} false also: the image is not among the 50 largest, which the kubelet lists
  */
 export function hasImage({ status }, image) {
-  const fullName = expandImage(image)
-  return status?.images?.some(({ names }) => names?.some(name => expandImage(name) === fullName)) ?? false
+  const fullName = expandImageName(image)
+  return status?.images?.some(({ names }) => names?.some(name => expandImageName(name) === fullName)) ?? false
 }
 
 /**
- * Says whether a node pulls an image at every start, as it does without a tag, or with `latest`.
+ * Says whether a node pulls an image at every start, as the kubelet does without a tag, or with `latest`.
  * @param {string} image
- * @returns {boolean}
+ * @returns {boolean} false also: the image has a digest
  */
 export function isAlwaysPulled(image) {
-  return expandImage(image).endsWith(':latest')
+  return expandImageName(image).endsWith(':latest')
 }
 
 /**
- * Completes an image's name as nodes list it: with its registry, and its digest or its tag (`latest` by default).
+ * Expands an image's name as nodes list it: with its registry, and its digest or else its tag (`latest` by default).
  * @param {string} image
  * @returns {string}
  */
-function expandImage(image) {
-  const [named, digest] = image.split('@', 2)
-  const [first, ...rest] = named.split('/')
+function expandImageName(image) {
+  const [taggedName, digest] = image.split('@', 2)
+  const [first, ...rest] = taggedName.split('/')
   const hasRegistry = rest.length > 0 && (/[.:]/.test(first) || first === 'localhost')
-  const whole = hasRegistry ? named : `docker.io/${rest.length > 0 ? '' : 'library/'}${named}`
-  const [, repository, tag = 'latest'] = /^(.*?)(?::([^/:]+))?$/.exec(whole) ?? []
+  const fullName = hasRegistry ? taggedName : `docker.io/${rest.length > 0 ? '' : 'library/'}${taggedName}`
+  const [, repository, tag = 'latest'] = /^(.*?)(?::([^/:]+))?$/.exec(fullName) ?? []
   return digest ? `${repository}@${digest}` : `${repository}:${tag}`
 }

@@ -1,57 +1,67 @@
 import { BenchError, SiteLostError } from '../../lib/errors.js'
 import { renderCommand } from '../../lib/render-command.js'
 import { PORTS, PROBER } from '../../model/sidecar-contract.js'
-import { openAsking, startAgents } from './agents.js'
+import { startAgents } from './agents.js'
 import { createDeploy } from './deploy.js'
 import { createFiles } from './files.js'
-import { lookByKubelet, observeByKubelet, readSummary } from './kubelet.js'
+import { lookByKubelet, observeByKubelet, readKubeletSummary } from './kubelet.js'
 import { LABELS, MANAGER, renderNamespace, renderService } from './manifests.js'
 import { createNamespace, removeNamespaces } from './namespaces.js'
 import { lookByReaders, observeByReaders } from './observations.js'
 import { watchPods } from './pod-watch.js'
+import { openRolloutPoller } from './rollout-poller.js'
 
 /**
- * @import { Handle, Place, Target } from '../../model/types.ts'
- * @import { Where } from './pod.js'
+ * @import { Handle, Ledger, Place, SampleSource, Target } from '../../model/types.ts'
+ * @import { Agents } from './agents.js'
+ * @import { Api } from './api.js'
+ * @import { ContainerHandle } from './container.js'
+ * @import { NodePlace } from './pod.js'
+ * @import { PodWatch } from './pod-watch.js'
  */
 
 /**
  * @typedef {object} ClusterOptions
- * @property {import('./api.js').Api} api
- * @property {import('../../model/types.ts').Ledger} ledger is closed with the target
+ * @property {Api} api
+ * @property {Ledger} ledger is closed with the target
  * @property {string} namespace of the services, after which the readers' is named
- * @property {Where} where the services are
- * @property {Where} loadWhere the load is
+ * @property {NodePlace} where the services are
+ * @property {NodePlace} loadWhere the load is
  * @property {string} nodeImage of the kit's own pods
- * @property {boolean} hasNativeSidecars
- * @property {boolean} hasRecursiveReadOnly
- * @property {import('../../model/types.ts').SampleSource} sampleSource with `kubelet` no reader is started
+ * @property {boolean} hasNativeSidecars the cluster has init containers that keep running (Kubernetes 1.29)
+ * @property {boolean} hasRecursiveReadOnly the cluster mounts volumes read-only with the mounts below them (Kubernetes 1.31)
+ * @property {SampleSource} sampleSource with `kubelet` no reader is started
  * @property {number} cpus of the services' node
  * @property {string} node the name of the services' node
  * @property {string} nodeLabel the value of its label HOST_LABEL
  * @property {AbortSignal} signal ends every wait
  */
 
-/** @typedef {Awaited<ReturnType<typeof openNamespaces>>} Opened */
+/** @typedef {{ pods: PodWatch, agents: Agents }} OpenedNamespaces */
+/**
+ * @typedef {object} ClusterTarget
+ * @property {string} namespace
+ * @property {() => Promise<OpenedNamespaces>} open creates the namespaces with the kit's own pods, at its first call
+ * @property {(image: string) => Promise<void>} allowRules makes the namespace privileged, so that the image may set rules in its
+ *   pods
+ */
 
 /**
  * Creates the target that runs every service in a pod. Its namespaces are created when they are first needed; `close`
  * removes them, unless they are retained.
  * @param {ClusterOptions} options
- * @returns {Target & { open: () => Promise<Opened>, namespace: string, allowRules: (image: string) => Promise<void>
- *   }} open: creates the namespaces, with the kit's own pods; allowRules: makes the namespace privileged, so that the
- *   image may set rules in its pods
+ * @returns {Target & ClusterTarget}
  */
 export function createKubernetesTarget(options) {
   const { api, ledger, namespace, sampleSource, cpus, node } = options
   const labels = { [LABELS.managed]: MANAGER, [LABELS.run]: ledger.runId }
   const files = createFiles({ api, namespace, labels })
-  /** @type {string[]} */
-  const created = []
-  /** @type {Promise<Opened> | null} */
+  /** The namespaces created so far. @type {string[]} */
+  const namespaces = []
+  /** @type {Promise<OpenedNamespaces> | null} */
   let opening = null
   const open = () => {
-    opening ??= openNamespaces({ ...options, labels, created })
+    opening ??= openNamespaces({ ...options, labels, namespaces })
     return opening
   }
   /** @type {string | undefined} */
@@ -62,13 +72,16 @@ export function createKubernetesTarget(options) {
     namespace,
     open,
     locate: files.locate,
-    pods: { place: createPodPlace(''), openAsking: async () => openAsking({ agents: (await open()).agents, node }) },
+    pods: {
+      place: createPodPlace(''),
+      openRolloutPoller: async () => openRolloutPoller({ agents: (await open()).agents, node }),
+    },
     deploy: createDeploy({
       ...options,
       labels,
       files,
       openPods: async () => (await open()).pods,
-      rulesImage: () => rulesImage,
+      findRulesImage: () => rulesImage,
     }),
 
     async placesFor(start, services) {
@@ -77,10 +90,10 @@ export function createKubernetesTarget(options) {
       const ports = [PORTS.application, PORTS.outbound, PORTS.inbound, PORTS.control, PORTS.stream]
       const places = services.map(async service => {
         const name = `${service}-${start}`
-        const made = await api.apply(renderService({ service, name, namespace, labels: startLabels, ports }))
-        return [service, createPodPlace(/** @type {any} */ (made).spec.clusterIP)]
+        const object = await api.apply(renderService({ service, name, namespace, labels: startLabels, ports }))
+        return [service, createPodPlace(/** @type {any} */ (object).spec.clusterIP)]
       })
-      return { ...Object.fromEntries(await Promise.all(places)), [PROBER]: createPodPlace(agents.proberAddress()) }
+      return { ...Object.fromEntries(await Promise.all(places)), [PROBER]: createPodPlace(agents.readProberAddress()) }
     },
 
     async allowRules(image) {
@@ -91,20 +104,20 @@ export function createKubernetesTarget(options) {
 
     async call(procedure, args, { signal } = {}) {
       const { agents } = await open()
-      const session = await agents.session(PROBER, null)
-      return session.call(procedure, args, { signal }).then(result => /** @type {any} */ (result))
+      const session = await agents.openSession(PROBER, null)
+      return /** @type {any} */ (await session.call(procedure, args, { signal }))
     },
 
     async look(processes) {
-      if (sampleSource === 'kubelet') return lookByKubelet(toContainerHandles(processes))
-      return lookByReaders((await open()).agents, toContainerHandles(processes))
+      if (sampleSource === 'kubelet') return lookByKubelet(castToContainers(processes))
+      return lookByReaders((await open()).agents, castToContainers(processes))
     },
 
     async observe(processes, { window, signal }) {
-      const containers = toContainerHandles(processes)
+      const containers = castToContainers(processes)
       if (sampleSource === 'cgroup') return observeByReaders((await open()).agents, containers, { window, signal })
-      const read = () => readSummary(api, containers[0]?.watched().node ?? node)
-      return observeByKubelet({ readSummary: read, containers, cpus, window, signal })
+      const readSummary = () => readKubeletSummary(api, containers[0]?.locateContainer().node ?? node)
+      return observeByKubelet({ readSummary, containers, cpus, window, signal })
     },
 
     async close({ retain } = { retain: false }) {
@@ -113,13 +126,13 @@ export function createKubernetesTarget(options) {
       opened?.pods.close()
       if (retain) {
         ledger.close({ retain })
-        return created.map(name => `the namespace ${name}`)
+        return namespaces.map(name => `the namespace ${name}`)
       }
-      await removeNamespaces({ api, names: created }).catch(error => {
+      await removeNamespaces({ api, names: namespaces }).catch(error => {
         const advice = `what the run left there is removed by: ${renderCommand('cleanup', '--target kubernetes')}`
         throw error instanceof BenchError ? new BenchError(`${error.message}; ${advice}`, { cause: error }) : error
       })
-      for (const name of created) ledger.release('namespace', `${name} of ${api.server}`)
+      for (const name of namespaces) ledger.release('namespace', `${name} of ${api.server}`)
       ledger.close()
       return []
     },
@@ -136,14 +149,13 @@ function createPodPlace(reach) {
 }
 
 /**
- * Creates the namespaces, with the kit's own pods.
- * @param {ClusterOptions & Pick<import('./manifests.js').Meta, 'labels'> & { created: string[] }} options created:
- *   the names of created namespaces, to which this adds
- * @returns {Promise<{ pods: Awaited<ReturnType<typeof watchPods>>, agents: Awaited<ReturnType<typeof startAgents>>
- *   }>}
+ * Creates the namespaces and enters them in the ledger, and starts the kit's own pods in them.
+ * @param {ClusterOptions & { labels: Record<string, string>, namespaces: string[] }} options namespaces: the names of those
+ *   created so far, to which this adds
+ * @returns {Promise<OpenedNamespaces>}
  * @throws {BenchError} if a namespace is refused, or a pod does not become ready
  */
-async function openNamespaces({ nodeImage, created, ...options }) {
+async function openNamespaces({ nodeImage, namespaces, ...options }) {
   const { api, ledger, namespace } = options
   const readerNamespace = options.sampleSource === 'kubelet' ? null : `${namespace}-reader`
   const create = async (/** @type {string} */ name, /** @type {'restricted' | 'privileged'} */ level) => {
@@ -156,11 +168,11 @@ async function openNamespaces({ nodeImage, created, ...options }) {
       if (!(error instanceof SiteLostError)) ledger.release('namespace', holding)
       throw error
     }
-    created.push(name)
+    namespaces.push(name)
   }
   await create(namespace, 'restricted')
   if (readerNamespace !== null) await create(readerNamespace, 'privileged')
-  const pods = await watchPods({ api, namespaces: created })
+  const pods = await watchPods({ api, namespaces })
   try {
     return { pods, agents: await startAgents({ ...options, pods, readerNamespace, image: nodeImage }) }
   } catch (error) {
@@ -171,8 +183,8 @@ async function openNamespaces({ nodeImage, created, ...options }) {
 
 /**
  * Casts handles of this target to their own type.
- * @param {Handle[]} processes of this target
+ * @param {Handle[]} processes
  */
-function toContainerHandles(processes) {
-  return /** @type {import('./container.js').ContainerHandle[]} */ (processes)
+function castToContainers(processes) {
+  return /** @type {ContainerHandle[]} */ (processes)
 }

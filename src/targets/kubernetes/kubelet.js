@@ -2,24 +2,28 @@ import { startClock } from '../../lib/clock.js'
 import { BenchError } from '../../lib/errors.js'
 import { sleep, withAbort } from '../../lib/wait.js'
 import { NOT_OFFERED } from '../../node/kernel/cgroup.js'
-import { readKubeletSummary } from './answers.js'
+import { assertKubeletSummary } from './answers.js'
 
-/** Reads what the kubelet counts, if no pod may see cgroups: CPU time and memory, every 10 to 20 s, with a stamp. */
-/** @import { Look, Observation, Window, Edge, Reading, Sample } from '../../model/types.ts' */
-/** @import { Api } from './api.js' */
-/** @import { Watched } from './container.js'  */
+/** The kubelet counts CPU time and memory every 10 to 20 s, with a timestamp. A run reads these if no pod may see cgroups. */
+/**
+ * @import { Edge, Look, Observation, Reading, Sample, Window } from '../../model/types.ts'
+ * @import { Api } from './api.js'
+ * @import { ContainerLocation } from './container.js'
+ */
 
 // The kubelet is polled more often than it updates its counters, so that no counter near an edge is missed.
 const POLL_MS = 5000
 // The last answer is awaited this long after the window: the load continues for longer (TAIL_MS, run/generator.js).
 const LAST_POLL_MS = 500
-
-/** @typedef {{ watched: () => Pick<Watched, 'id' | 'namespace' | 'pod' | 'container' | 'restarts'> }} Container */
-
-// Least fraction of the window between the first and the last counter in it: below it the CPU is not known.
+// The CPU use is not known if the first and the last counter in the window are less than this fraction of it apart.
 const LEAST_COVERED = 0.75
 // The unit of HostCpu is USER_HZ (proc(5)).
 const TICKS_PER_SECOND = 100
+
+/**
+ * @typedef {{ locateContainer: () => Pick<ContainerLocation, 'id' | 'namespace' | 'pod' | 'container' | 'restarts'> }}
+ *   ObservedContainer
+ */
 
 /**
  * CPU time so far, and when it was counted.
@@ -32,14 +36,14 @@ const TICKS_PER_SECOND = 100
  * @typedef {Counter & { workingSetBytes: number, rssBytes: number }} ContainerCounter
  */
 /**
- * Counters of one answer of the kubelet.
+ * The counters of one answer of the kubelet; null: it has none yet.
  * @typedef {{ epochMs: number, node: Counter | null, containers: (ContainerCounter | null)[] }} Poll
  */
 
 /**
  * @typedef {object} KubeletOptions
- * @property {() => Promise<any>} readSummary of the node
- * @property {Container[]} containers
+ * @property {() => Promise<any>} readSummary reads the stats/summary of the node
+ * @property {ObservedContainer[]} containers
  * @property {number} cpus of the node
  * @property {Window} window
  * @property {AbortSignal} signal ends it early, with what it has
@@ -51,29 +55,31 @@ const TICKS_PER_SECOND = 100
  * Observes the CPU time and memory of a node's containers by the kubelet's counters, from now to the end of the
  * window.
  * @param {KubeletOptions} options
- * @returns {Promise<Observation>} after an abort, with null edges
- * @throws {import('../../lib/errors.js').BenchError} if counters cover too little of the window, or may not be read
+ * @returns {Promise<Observation>} after an abort, start, end and after are null
+ * @throws {BenchError} if counters cover too little of the window, or may not be read; if a container does not exist or was
+ *   restarted; if the machine's clock is set meanwhile
  */
 export async function observeByKubelet({ readSummary, containers, cpus, window, signal, ...clock }) {
-  const steady = startClock()
-  const { now = steady.now, wait = steady.waitUntil } = clock
+  const steadyClock = startClock()
+  const { now = steadyClock.now, wait = steadyClock.waitUntil } = clock
   /** @type {Poll[]} */
   const polls = []
   const poll = async () => {
     const epochMs = now()
     const { node, pods } = await withAbort(readSummary(), signal)
-    polls.push({ epochMs, node: parseCpu(node?.cpu), containers: containers.map(c => findCounter(pods, c.watched())) })
+    const counters = containers.map(container => findContainerCounter(pods, container.locateContainer()))
+    polls.push({ epochMs, node: parseCpuCounter(node?.cpu), containers: counters })
   }
   const pollUntil = async (/** @type {number} */ edgeMs) => {
     for (;;) {
       await poll()
       // Polls are counted back from the edge, so that none is under way when it comes.
-      const left = Math.ceil((edgeMs - now()) / POLL_MS) - 1
-      if (left <= 0) break
-      await wait(edgeMs - left * POLL_MS, signal)
+      const pollsLeft = Math.ceil((edgeMs - now()) / POLL_MS) - 1
+      if (pollsLeft <= 0) break
+      await wait(edgeMs - pollsLeft * POLL_MS, signal)
     }
     await wait(edgeMs, signal)
-    steady.assertSteady()
+    steadyClock.assertSteady()
   }
   try {
     signal.throwIfAborted()
@@ -82,31 +88,9 @@ export async function observeByKubelet({ readSummary, containers, cpus, window, 
     await pollUntil(window.endMs)
     const after = lookByKubelet(containers)
     await Promise.race([poll(), sleep(LAST_POLL_MS, signal)])
-    const names = containers.map(c => c.watched()).map(({ pod, container }) => `${container} of the pod ${pod}`)
-    // CPU time at an edge is extrapolated along the line through the first and the last counter in the window. Stamps are
-    // whole seconds, so the time between the two is a second off at most.
-    const lines = names.map((name, i) => fitLine({ name, counters: polls.map(p => p.containers[i]), window }))
-    const host = fitLine({ name: 'the node', counters: polls.map(p => p.node), window })
-    /** @type {(edge: 'start' | 'end', nearest: 'first' | 'last', looks: Look[]) => Edge} */
-    const createEdge = (edge, nearest, looks) => {
-      const epochMs = window[`${edge}Ms`]
-      const readings = lines.map(({ [nearest]: counter, first, cores }) => {
-        const cpuSeconds = first.cpuSeconds + (cores * (epochMs - first.epochMs)) / 1000
-        return toReading({ ...counter, epochMs, cpuSeconds })
-      })
-      const seconds = (epochMs - window.startMs) / 1000
-      const total = TICKS_PER_SECOND * cpus * seconds
-      const busy = Math.min(total, TICKS_PER_SECOND * host.cores * seconds)
-      return {
-        sample: { epochMs, edge, readings },
-        states: looks.map(({ identity }) => ({ threads: [], cpuLimitCores: null, identity, cpuSet: '' })),
-        // The kubelet counts stolen time as idle.
-        host: { idle: total - busy, steal: 0, busy, total, cpus },
-        // The observer is not on the node.
-        ownCpuSeconds: 0,
-      }
-    }
-    const [start, end] = [createEdge('start', 'first', before), createEdge('end', 'last', after)]
+    const locations = containers.map(container => container.locateContainer())
+    const names = locations.map(({ pod, container }) => `${container} of the pod ${pod}`)
+    const { start, end } = computeEdges({ polls, names, before, after, cpus, window })
     const samples = [...pickSamples(polls), start.sample, end.sample].sort((a, b) => a.epochMs - b.epochMs)
     return { samples, start, end, after, clockOffsetMs: 0 }
   } catch (error) {
@@ -116,26 +100,66 @@ export async function observeByKubelet({ readSummary, containers, cpus, window, 
 }
 
 /**
+ * Computes both edges of the window. CPU time at an edge is extrapolated along the line through the first and the last counter in
+ * the window. Timestamps are whole seconds, so the time between the two is a second off at most.
+ * @param {object} options
+ * @param {Poll[]} options.polls
+ * @param {string[]} options.names of the containers, for errors
+ * @param {Look[]} options.before at the start of the window
+ * @param {Look[]} options.after at its end
+ * @param {number} options.cpus of the node
+ * @param {Window} options.window
+ * @returns {{ start: Edge, end: Edge }}
+ * @throws {BenchError} as `fitLine`
+ */
+function computeEdges({ polls, names, before, after, cpus, window }) {
+  const lines = names.map((name, i) => fitLine({ name, counters: polls.map(p => p.containers[i]), window }))
+  const nodeLine = fitLine({ name: 'the node', counters: polls.map(p => p.node), window })
+  /** @type {(edge: 'start' | 'end', counters: ContainerCounter[], looks: Look[]) => Edge} */
+  const createEdge = (edge, counters, looks) => {
+    const epochMs = window[`${edge}Ms`]
+    const readings = lines.map(({ first, cores }, i) => {
+      const cpuSeconds = first.cpuSeconds + (cores * (epochMs - first.epochMs)) / 1000
+      return createReading({ ...counters[i], epochMs, cpuSeconds })
+    })
+    const seconds = (epochMs - window.startMs) / 1000
+    const total = TICKS_PER_SECOND * cpus * seconds
+    const busy = Math.min(total, TICKS_PER_SECOND * nodeLine.cores * seconds)
+    return {
+      sample: { epochMs, edge, readings },
+      states: looks.map(({ identity }) => ({ threads: [], cpuLimitCores: null, identity, cpuSet: '' })),
+      // The kubelet counts stolen time as idle.
+      host: { idle: total - busy, steal: 0, busy, total, cpus },
+      // The observer is not on the node.
+      ownCpuSeconds: 0,
+    }
+  }
+  const firstCounters = lines.map(({ first }) => first)
+  const lastCounters = lines.map(({ last }) => last)
+  return { start: createEdge('start', firstCounters, before), end: createEdge('end', lastCounters, after) }
+}
+
+/**
  * Creates the looks at containers, of which the kubelet shows only the identity.
- * @param {Container[]} containers
+ * @param {ObservedContainer[]} containers
  * @returns {Look[]} memory, workers: null
+ * @throws {BenchError} if a container does not exist
  */
 export function lookByKubelet(containers) {
-  const watched = containers.map(c => c.watched())
-  return watched.map(({ id, restarts }) => ({ memory: null, identity: [id, `${restarts} restarts`], workers: null }))
+  const locations = containers.map(container => container.locateContainer())
+  return locations.map(({ id, restarts }) => ({ memory: null, identity: [id, `${restarts} restarts`], workers: null }))
 }
 
 /**
  * Finds a container's counters in the kubelet's summary.
  * @param {any[] | undefined} pods of the summary
- * @param {Pick<Watched, 'namespace' | 'pod' | 'container'>} container
- * @returns {ContainerCounter | null} null: the summary lacks a counter, as in a container's first seconds
+ * @param {Pick<ContainerLocation, 'namespace' | 'pod' | 'container'>} location
+ * @returns {ContainerCounter | null} null: the summary lacks the container, or a counter of it, as in its first seconds
  */
-export function findCounter(pods, { namespace, pod, container }) {
-  const stats = pods
-    ?.find(({ podRef }) => podRef.name === pod && podRef.namespace === namespace)
-    ?.containers?.find((/** @type {any} */ { name }) => name === container)
-  const counter = parseCpu(stats?.cpu)
+export function findContainerCounter(pods, { namespace, pod, container }) {
+  const podStats = pods?.find(({ podRef }) => podRef.name === pod && podRef.namespace === namespace)
+  const stats = podStats?.containers?.find((/** @type {any} */ { name }) => name === container)
+  const counter = parseCpuCounter(stats?.cpu)
   const { workingSetBytes, rssBytes } = stats?.memory ?? {}
   const isWhole = counter !== null && workingSetBytes !== undefined && rssBytes !== undefined
   return isWhole ? { ...counter, workingSetBytes, rssBytes } : null
@@ -146,7 +170,7 @@ export function findCounter(pods, { namespace, pod, container }) {
  * @param {any} cpu of a container, or of the node, in the summary
  * @returns {Counter | null} null: there is none yet
  */
-export function parseCpu(cpu) {
+export function parseCpuCounter(cpu) {
   if (cpu?.usageCoreNanoSeconds === undefined) return null
   return { epochMs: Date.parse(cpu.time), cpuSeconds: cpu.usageCoreNanoSeconds / 1e9 }
 }
@@ -156,25 +180,25 @@ export function parseCpu(cpu) {
  * @param {Api} api
  * @param {string} node its name
  * @returns {Promise<any>} the kubelet's stats/summary
- * @throws {BenchError} if they may not be read, or lack a member
+ * @throws {BenchError} if they may not be read, or a member is not as the kit knows it
  */
-export function readSummary(api, node) {
+export function readKubeletSummary(api, node) {
   return api.request(`read the kubelet's counters of ${node}`, async () =>
-    readKubeletSummary(await api.core.connectGetNodeProxyWithPath({ name: node, path: 'stats/summary' })),
+    assertKubeletSummary(await api.core.connectGetNodeProxyWithPath({ name: node, path: 'stats/summary' })),
   )
 }
 
 /**
  * Picks the polls that have a counter of every container, with at least one new counter.
  * @param {Poll[]} polls
- * @returns {Sample[]}
+ * @returns {Sample[]} []: there are none
  */
 function pickSamples(polls) {
   const renderTimestamps = (/** @type {Poll} */ { containers }) => containers.map(c => c?.epochMs).join()
-  return polls
-    .filter(({ containers }) => !containers.includes(null))
-    .filter((poll, i, whole) => i === 0 || renderTimestamps(poll) !== renderTimestamps(whole[i - 1]))
-    .map(({ epochMs, containers }) => ({ epochMs, readings: containers.filter(c => c !== null).map(toReading) }))
+  const wholePolls = polls.filter(({ containers }) => !containers.includes(null))
+  return wholePolls
+    .filter((poll, i) => i === 0 || renderTimestamps(poll) !== renderTimestamps(wholePolls[i - 1]))
+    .map(({ epochMs, containers }) => ({ epochMs, readings: containers.filter(c => c !== null).map(createReading) }))
 }
 
 /**
@@ -183,13 +207,13 @@ function pickSamples(polls) {
  * @param {{ name: string, counters: (T | null)[], window: Window }} options name: for errors; counters: in the order
  *   of the polls; null: missing
  * @returns {{ first: T, last: T, cores: number }} first, last: the counters; cores: the mean CPU use between them
- * @throws {BenchError} if they cover too little of the window, or the CPU time fell
+ * @throws {BenchError} if the two cover less than LEAST_COVERED of the window, or the CPU time fell
  */
 function fitLine({ name, counters, window: { startMs, endMs } }) {
-  const inside = counters.filter(c => c !== null).filter(c => c.epochMs >= startMs && c.epochMs <= endMs)
-  const [first, last] = [inside[0], /** @type {T} */ (inside.at(-1))]
+  const inWindow = counters.filter(c => c !== null).filter(c => c.epochMs >= startMs && c.epochMs <= endMs)
+  const [first, last] = [inWindow[0], /** @type {T} */ (inWindow.at(-1))]
   const windowSeconds = (endMs - startMs) / 1000
-  const seconds = inside.length > 0 ? (last.epochMs - first.epochMs) / 1000 : 0
+  const seconds = inWindow.length > 0 ? (last.epochMs - first.epochMs) / 1000 : 0
   if (seconds < LEAST_COVERED * windowSeconds) {
     throw new BenchError(
       `the kubelet's counts of ${name} cover ${seconds} s of a window of ${windowSeconds} s (75 % at least): let windows last longer`,
@@ -204,10 +228,10 @@ function fitLine({ name, counters, window: { startMs, endMs } }) {
 }
 
 /**
- * Converts a counter to a reading.
+ * Creates the reading of a container. What the kubelet does not count is null.
  * @param {ContainerCounter} counter
- * @returns {Reading} null: the kubelet does not count it
+ * @returns {Reading}
  */
-function toReading({ epochMs, cpuSeconds, workingSetBytes, rssBytes }) {
+function createReading({ epochMs, cpuSeconds, workingSetBytes, rssBytes }) {
   return { ...NOT_OFFERED, atSeconds: epochMs / 1000, cpuSeconds, workingSetBytes, anonBytes: rssBytes }
 }

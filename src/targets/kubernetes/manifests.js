@@ -1,9 +1,9 @@
-import { renderFileKey, renderKitPod, renderPod, renderVolumes } from './pod.js'
+import { renderFileKey, renderKitPodSpec, renderPodSpec, renderVolumes } from './pod.js'
 
 /** The objects that a run creates in a cluster. Pure. */
-/** @import { Container, Where } from './pod.js' */
+/** @import { Container, NodePlace } from './pod.js' */
 
-/** Labels of the objects of a run; `start` distinguishes the pods of a service's starts. */
+/** The labels of the objects of a run. `start` distinguishes the pods of a service's starts. */
 export const LABELS = {
   managed: 'app.kubernetes.io/managed-by',
   service: 'app.kubernetes.io/name',
@@ -18,7 +18,7 @@ const JOB = { apiVersion: 'batch/v1', kind: 'Job' }
 const DAEMON_SET = { apiVersion: 'apps/v1', kind: 'DaemonSet' }
 
 /** @typedef {{ name: string, namespace: string, labels: Record<string, string> }} Meta */
-/** @typedef {Meta & { service: string }} OfService */
+/** @typedef {Meta & { service: string }} ServiceMeta */
 /**
  * A pod of the kit's own.
  * @typedef {Meta & { image: string, folder: Container['folders'][0] }} KitPod
@@ -36,24 +36,34 @@ export function renderNamespace({ name, runId, level, annotations }) {
 }
 
 /**
- * Renders a ConfigMap, or a Secret, of files.
- * @param {Meta & { files: Record<string, string>, isSecret?: boolean }} options files: text by path; a key of a
- *   ConfigMap has no slashes, so `renderVolumes` restores them
- * @returns a ConfigMap; a Secret if `isSecret`
+ * Renders a ConfigMap of files. A key has no slashes; `renderVolumes` restores the paths.
+ * @param {Meta & { files: Record<string, string> }} options files: text by path
  */
-export function renderFiles({ name, namespace, labels, files, isSecret = false }) {
-  const entries = Object.fromEntries(Object.entries(files).map(([file, text]) => [renderFileKey(file), text]))
-  return {
-    apiVersion: 'v1',
-    kind: isSecret ? 'Secret' : 'ConfigMap',
-    metadata: { name, namespace, labels },
-    ...(isSecret ? { type: 'Opaque', stringData: entries } : { data: entries }),
-  }
+export function renderConfigMap({ name, namespace, labels, files }) {
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace, labels }, data: renderFileEntries(files) }
+}
+
+/**
+ * Renders a Secret of files, with keys as in a ConfigMap.
+ * @param {Meta & { files: Record<string, string> }} options files: text by path
+ */
+export function renderSecret({ name, namespace, labels, files }) {
+  const metadata = { name, namespace, labels }
+  return { apiVersion: 'v1', kind: 'Secret', metadata, type: 'Opaque', stringData: renderFileEntries(files) }
+}
+
+/**
+ * Renders the entries of a ConfigMap or Secret.
+ * @param {Record<string, string>} files text by path
+ * @returns {Record<string, string>} text by key
+ */
+function renderFileEntries(files) {
+  return Object.fromEntries(Object.entries(files).map(([file, text]) => [renderFileKey(file), text]))
 }
 
 /**
  * Renders a Service, whose address exists before anything listens there.
- * @param {OfService & { ports: number[] }} options
+ * @param {ServiceMeta & { ports: number[] }} options
  * @returns a Service with a port `p<number>` for each port
  */
 export function renderService({ service, name, namespace, labels, ports }) {
@@ -70,68 +80,69 @@ export function renderService({ service, name, namespace, labels, ports }) {
 
 /**
  * Renders a Deployment with a service's application and, before it, its sidecar.
- * @param {OfService & { containers: Container[], where: Where, hasNativeSidecars: boolean, rulesImage?: string }}
+ * @param {ServiceMeta & { containers: Container[], where: NodePlace, hasNativeSidecars: boolean, rulesImage?: string }}
  *   options hasNativeSidecars: the cluster supports native sidecars: init containers that keep running (Kubernetes
  *   1.29)
  * @returns a Deployment of one replica
  */
-export function renderDeployment({ containers, where, hasNativeSidecars, rulesImage, ...at }) {
+export function renderDeployment({ containers, where, hasNativeSidecars, rulesImage, ...meta }) {
   const spec = {
     replicas: 1,
     revisionHistoryLimit: 0,
     strategy: { type: 'Recreate' },
-    selector: { matchLabels: { [LABELS.service]: at.service, [LABELS.start]: at.labels[LABELS.start] } },
+    selector: { matchLabels: { [LABELS.service]: meta.service, [LABELS.start]: meta.labels[LABELS.start] } },
   }
-  const pod = renderPod({ containers, where, hasNativeSidecars, rulesImage })
-  return renderController({ type: DEPLOYMENT, at, spec, pod })
+  const podSpec = renderPodSpec({ containers, where, hasNativeSidecars, rulesImage })
+  return renderController({ type: DEPLOYMENT, meta, spec, podSpec })
 }
 
 /**
  * Renders the pod of a sidecar of a rollout. It has no controller, so that its start takes only the time of scheduler
  * and kubelet. It has no readiness probe, which would also probe the sidecar, and delay Ready until it has its
  * configuration.
- * @param {OfService & { container: Container, where: Where }} options
+ * @param {ServiceMeta & { container: Container, where: NodePlace }} options
  * @returns a Pod
  */
 export function renderSidecarPod({ service, name, namespace, labels, container, where }) {
-  const pod = renderPod({ containers: [container], where, hasNativeSidecars: false, isProbed: false })
+  const podSpec = renderPodSpec({ containers: [container], where, hasNativeSidecars: false, isProbed: false })
   return {
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: { name, namespace, labels: { ...labels, [LABELS.service]: service } },
-    spec: { ...pod, restartPolicy: 'Never' },
+    spec: { ...podSpec, restartPolicy: 'Never' },
   }
 }
 
 /**
  * Renders a Job for a process that ends: the load.
- * @param {OfService & { container: Container, where: Where }} options
+ * @param {ServiceMeta & { container: Container, where: NodePlace }} options
  * @returns a Job, which is not retried
  */
-export function renderJob({ container, where, ...at }) {
-  const pod = { ...renderPod({ containers: [container], where, hasNativeSidecars: false }), restartPolicy: 'Never' }
-  return renderController({ type: JOB, at, spec: { backoffLimit: 0 }, pod })
+export function renderJob({ container, where, ...meta }) {
+  const podSpec = renderPodSpec({ containers: [container], where, hasNativeSidecars: false })
+  const spec = { backoffLimit: 0 }
+  return renderController({ type: JOB, meta, spec, podSpec: { ...podSpec, restartPolicy: 'Never' } })
 }
 
 /**
  * Renders the prober: a pod that is idle until `exec` starts the agent in it.
- * @param {KitPod & { where: Where }} options
+ * @param {KitPod & { where: NodePlace }} options
  * @returns a Deployment
  */
 export function renderProber({ folder, where, ...meta }) {
   const { volumes, mounts } = renderVolumes([folder])
   const spec = { replicas: 1, selector: { matchLabels: { [LABELS.service]: meta.name } } }
   const container = { volumeMounts: mounts }
-  return renderKitController({ type: DEPLOYMENT, workload: meta, spec, wheres: [where], pod: { volumes }, container })
+  return renderKitController({ type: DEPLOYMENT, meta, spec, nodePlaces: [where], pod: { volumes }, container })
 }
 
 /**
  * Renders the reader: a pod on every node of the run, which sees the node's processes and, read-only, its cgroups.
- * @param {KitPod & { wheres: Where[], hasRecursiveReadOnly: boolean }} options wheres: the places of services and
- *   load
+ * @param {KitPod & { nodePlaces: NodePlace[], hasRecursiveReadOnly: boolean }} options nodePlaces: those of services and load;
+ *   hasRecursiveReadOnly: the cluster mounts volumes read-only with the mounts below them
  * @returns a DaemonSet
  */
-export function renderReader({ folder, wheres, hasRecursiveReadOnly, ...meta }) {
+export function renderReader({ folder, nodePlaces, hasRecursiveReadOnly, ...meta }) {
   const { volumes, mounts } = renderVolumes([folder])
   // Each hierarchy of cgroup v1 is a mount of its own below this one (Kubernetes 1.31).
   const recursive = hasRecursiveReadOnly ? { recursiveReadOnly: 'IfPossible' } : {}
@@ -147,46 +158,40 @@ export function renderReader({ folder, wheres, hasRecursiveReadOnly, ...meta }) 
     volumes: [...volumes, { name: 'cgroup', hostPath: { path: '/sys/fs/cgroup', type: 'Directory' } }],
   }
   const spec = { selector: { matchLabels: { [LABELS.service]: meta.name } } }
-  return renderKitController({ type: DAEMON_SET, workload: meta, spec, wheres, pod, container })
+  return renderKitController({ type: DAEMON_SET, meta, spec, nodePlaces, pod, container })
 }
 
 /**
  * Renders a Job whose command prints a program's version.
- * @param {Meta & { image: string, command: string[], where: Where }} options
+ * @param {Meta & { image: string, command: string[], where: NodePlace }} options
  * @returns a Job, which is not retried
  */
 export function renderVersionJob({ command, where, ...meta }) {
   const pod = { restartPolicy: 'Never' }
-  return renderKitController({
-    type: JOB,
-    workload: meta,
-    spec: { backoffLimit: 0 },
-    wheres: [where],
-    pod,
-    container: { command },
-  })
+  const spec = { backoffLimit: 0 }
+  return renderKitController({ type: JOB, meta, spec, nodePlaces: [where], pod, container: { command } })
 }
 
 /**
- * Renders a pod of the kit's own, with its controller.
- * @param {{ type: typeof JOB, workload: Meta & { image: string }, spec: object } &
- *   Omit<Parameters<typeof renderKitPod>[0], 'name' | 'image'>} options
+ * Renders a controller with a pod of the kit's own, whose service is named as the object.
+ * @param {{ type: typeof JOB, meta: Meta & { image: string }, spec: object } &
+ *   Omit<Parameters<typeof renderKitPodSpec>[0], 'name' | 'image'>} options spec: without the template
  * @returns an object of the given type
  */
-function renderKitController({ type, workload: { image, ...meta }, spec, ...of }) {
-  const pod = renderKitPod({ name: meta.name, image, ...of })
-  return renderController({ type, at: { ...meta, service: meta.name }, spec, pod })
+function renderKitController({ type, meta: { image, ...meta }, spec, ...podOptions }) {
+  const podSpec = renderKitPodSpec({ name: meta.name, image, ...podOptions })
+  return renderController({ type, meta: { ...meta, service: meta.name }, spec, podSpec })
 }
 
 /**
  * Renders a controller of pods. It and its pods have the label of the service.
  * @template {object} Spec
- * @template {object} Pod
- * @param {{ type: typeof JOB, at: OfService, spec: Spec, pod: Pod }} options spec: without the template
+ * @template {object} PodSpec
+ * @param {{ type: typeof JOB, meta: ServiceMeta, spec: Spec, podSpec: PodSpec }} options spec: without the template
  * @returns an object of the given type
  */
-function renderController({ type, at: { service, name, namespace, labels }, spec, pod }) {
+function renderController({ type, meta: { service, name, namespace, labels }, spec, podSpec }) {
   const serviceLabels = { ...labels, [LABELS.service]: service }
-  const template = { metadata: { labels: serviceLabels }, spec: pod }
+  const template = { metadata: { labels: serviceLabels }, spec: podSpec }
   return { ...type, metadata: { name, namespace, labels: serviceLabels }, spec: { ...spec, template } }
 }

@@ -1,6 +1,6 @@
 import os from 'node:os'
 import { BenchError } from '../../lib/errors.js'
-import { processStartTicks, readPlace } from '../../lib/process-start.js'
+import { readPlace, readProcessStartTicks } from '../../lib/process-start.js'
 import { renderCommand } from '../../lib/render-command.js'
 import { waitForCondition } from '../../lib/wait.js'
 import { LABELS, MANAGER, renderNamespace } from './manifests.js'
@@ -15,17 +15,18 @@ const OWNER = 'sidecar-bench/owner'
 /**
  * Creates a namespace, annotated with this process, by which `cleanup` finds out whether its run is still in
  * progress.
- * @param {{ api: Api, name: string, runId: string, level: 'restricted' | 'privileged' }} options
- * @throws {BenchError} if another run has a namespace of this name
+ * @param {{ api: Api, name: string, runId: string, level: 'restricted' | 'privileged' }} options level: the Pod Security
+ *   Standard that its pods must meet
+ * @throws {BenchError} if the API server refuses it, or another run has a namespace of this name
  */
 export async function createNamespace({ api, name, runId, level }) {
   const [host, ...place] = renderPlaceId().split(' ')
-  const owner = [host, process.pid, processStartTicks(process.pid), ...place].join(' ')
+  const owner = [host, process.pid, readProcessStartTicks(process.pid), ...place].join(' ')
   try {
     await api.create(renderNamespace({ name, runId, level, annotations: { [OWNER]: owner } }))
   } catch (error) {
     if (/** @type {any} */ (error).code !== 409) throw error
-    // An earlier try of this request may have made it, with its answer lost.
+    // An earlier try of this request may have created it, with its answer lost.
     const existing = await api.readNamespace(name)
     if (existing?.metadata?.annotations?.[OWNER] === owner && existing.metadata.labels?.[LABELS.run] === runId) return
     throw new BenchError(
@@ -38,7 +39,7 @@ export async function createNamespace({ api, name, runId, level }) {
 /**
  * Deletes namespaces with everything in them, and waits until they are gone.
  * @param {{ api: Api, names: string[] }} options
- * @throws {BenchError} if they are not gone in time
+ * @throws {BenchError} if the API server refuses; {TimeoutError} if they are not gone in time
  */
 export async function removeNamespaces({ api, names }) {
   for (const name of names) {
@@ -53,13 +54,19 @@ export async function removeNamespaces({ api, names }) {
 }
 
 /**
+ * @typedef {object} ClusterCleanup
+ * @property {Api} api
+ * @property {boolean} isAll also removes namespaces of runs of other machines
+ * @property {string | null} [run] removes only its namespaces, even if it was retained; null (by default): those of all runs
+ * @property {string[]} [retained] ids of retained runs
+ */
+
+/**
  * Removes the namespaces of runs that have ended. It leaves those of a run in progress, of a retained run, and of
  * runs of other machines, which may be in progress.
- * @param {{ api: Api, isAll: boolean, run?: string | null, retained?: string[] }} options isAll: also remove those of
- *   other machines; run: only its namespaces, even if it was retained; null (by default): of all runs; retained: ids
- *   of retained runs
+ * @param {ClusterCleanup} options
  * @returns {Promise<{ removed: string[], left: string[] }>} lines; left: with the reason
- * @throws {BenchError} if they are not gone in time
+ * @throws {BenchError} if the API server refuses; {TimeoutError} if they are not gone in time
  */
 export async function cleanUpCluster({ api, isAll, run = null, retained = [] }) {
   const namespaces = await api.list('v1', 'Namespace', { labels: `${LABELS.managed}=${MANAGER},${LABELS.run}` })
@@ -68,23 +75,36 @@ export async function cleanUpCluster({ api, isAll, run = null, retained = [] }) 
   for (const { metadata } of namespaces) {
     const runId = metadata.labels[LABELS.run]
     if (run !== null && runId !== run) continue
-    const [host, pid, ticks, ...place] = (metadata.annotations?.[OWNER] ?? '').split(' ')
-    const isHere = [host, ...place].join(' ') === renderPlaceId()
-    const label = `namespace ${metadata.name}`
-    if (isHere && processStartTicks(Number(pid)) === Number(ticks)) left.push(`${label}: its run goes on`)
-    else if (!isHere && !isAll)
-      left.push(
-        `${label}: its run was started on ${host || 'another machine'}, in a container of it or before it was booted; remove it with --all`,
-      )
-    else if (run === null && retained.includes(runId))
-      left.push(`${label}: it was retained; remove it with --retained, or with the id of its run: ${runId}`)
-    else names.push(metadata.name)
+    const isRetained = run === null && retained.includes(runId)
+    const reason = findReasonLeft({ metadata, isAll, isRetained })
+    if (reason === null) names.push(metadata.name)
+    else left.push(`namespace ${metadata.name}: ${reason}`)
   }
   await removeNamespaces({ api, names })
   return { removed: names.map(name => `namespace ${name}`), left }
 }
 
-/** Renders an id of this place: host, boot and pid namespace, as machines or containers may share a hostname. @returns {string} */
+/**
+ * Finds the reason why a namespace is not cleaned up.
+ * @param {{ metadata: any, isAll: boolean, isRetained: boolean }} options metadata: of the namespace; isAll: also those of other
+ *   machines are; isRetained: its run was retained, and the user has not named it
+ * @returns {string | null} null: it is cleaned up
+ */
+function findReasonLeft({ metadata, isAll, isRetained }) {
+  const [host, pid, ticks, ...place] = (metadata.annotations?.[OWNER] ?? '').split(' ')
+  const isHere = [host, ...place].join(' ') === renderPlaceId()
+  if (isHere && readProcessStartTicks(Number(pid)) === Number(ticks)) return 'its run goes on'
+  if (!isHere && !isAll)
+    return `its run was started on ${host || 'another machine'}, in a container of it or before it was booted; remove it with --all`
+  const runId = metadata.labels[LABELS.run]
+  return isRetained ? `it was retained; remove it with --retained, or with the id of its run: ${runId}` : null
+}
+
+/**
+ * Renders an id of the place where pids of this process are valid: host, boot and pid namespace. Machines or containers may share
+ * a hostname.
+ * @returns {string} three words
+ */
 function renderPlaceId() {
   const { bootId, pidNamespace } = readPlace()
   return [os.hostname(), bootId, pidNamespace].join(' ')

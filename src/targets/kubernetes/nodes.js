@@ -2,44 +2,52 @@ import { BenchError, UsageError } from '../../lib/errors.js'
 import { renderSuggestion } from '../../lib/nearest.js'
 import { HOST_LABEL, parseNodeLabel } from './pod.js'
 
-/** Nodes of a cluster: which takes pods, what it is, and what it still has for pods. Pure. */
-/** @import { V1Node, V1Pod } from '@kubernetes/client-node' */
-/** @import { NodeLimits } from '../../model/types.ts' */
+/** The nodes of a cluster: which of them accepts pods, what it is, and what it still has for pods. Pure. */
+/**
+ * @import { V1Container, V1Node, V1Pod } from '@kubernetes/client-node'
+ * @import { NodeLimits } from '../../model/types.ts'
+ * @import { NodePlace } from './pod.js'
+ */
 
 const PREFIXES = 'kMGTPE'
 
 /**
- * Chooses the first node that accepts pods.
- * @param {any[]} nodes
- * @param {import('./pod.js').Where} nodeLabel a node's name, or label=value; null: any
- * @param {string} option for errors
+ * Chooses the first node of a place that accepts pods.
+ * @param {any[]} nodes of the cluster
+ * @param {NodePlace} place
+ * @param {string} option that gave the place, for errors
  * @returns {{ node: any, where: string }} where: the place for pods: `label=value` as requested, else the node's name
  * @throws {UsageError} if the cluster has no such node; {BenchError} if none accepts pods
  */
-export function chooseNode(nodes, nodeLabel, option) {
-  const { label, value } = nodeLabel === null ? { label: '', value: '' } : parseNodeLabel(nodeLabel)
-  const isWanted = (/** @type {any} */ { metadata }) =>
-    metadata.labels?.[label] === value || (label === HOST_LABEL && metadata.name === value)
-  const candidates = nodeLabel === null ? nodes : nodes.filter(isWanted)
+export function chooseNode(nodes, place, option) {
+  const candidates = place === null ? nodes : nodes.filter(node => isAtPlace(node, place))
   if (candidates.length === 0) {
     const names = nodes.map(n => n.metadata.name)
-    throw new UsageError(
-      `${option} ${nodeLabel}: the cluster has no such node${renderSuggestion(`${nodeLabel}`, names)}`,
-    )
+    throw new UsageError(`${option} ${place}: the cluster has no such node${renderSuggestion(`${place}`, names)}`)
   }
-  const node = candidates.find(n => findDefect(n) === null)
+  const node = candidates.find(n => findNodeDefect(n) === null)
   if (!node) {
     const names = candidates.map(n => n.metadata.name).join(', ')
     throw new BenchError(`no node can take pods: ${names} not ready, cordoned or tainted; name one with ${option}`)
   }
   return {
     node,
-    where: nodeLabel?.includes('=') ? nodeLabel : `${node.metadata.labels?.[HOST_LABEL] ?? node.metadata.name}`,
+    where: place?.includes('=') ? place : `${node.metadata.labels?.[HOST_LABEL] ?? node.metadata.name}`,
   }
 }
 
+/**
+ * Says whether a node has the label or the name of a place.
+ * @param {any} node
+ * @param {string} place
+ */
+function isAtPlace({ metadata }, place) {
+  const { label, value } = parseNodeLabel(place)
+  return metadata.labels?.[label] === value || (label === HOST_LABEL && metadata.name === value)
+}
+
 /** Finds the reason why a node accepts no pods of a run. @param {V1Node} node @returns {string | null} null: it accepts them */
-export function findDefect({ spec, status }) {
+export function findNodeDefect({ spec, status }) {
   const ready = status?.conditions?.find(({ type }) => type === 'Ready')
   if (ready?.status !== 'True') return `it is not ready: ${ready?.message ?? 'it does not say why'}`
   if (spec?.unschedulable) return 'it is cordoned: kubectl uncordon it, or name another with --node'
@@ -49,7 +57,7 @@ export function findDefect({ spec, status }) {
 
 /**
  * Reads facts about a node, for the manifest of a run.
- * @param {any} node as the API server describes it
+ * @param {any} node for which `assertNode` holds
  * @returns its name, boot, kernel, CPUs (`cpus` of the machine, `allocatableCpus` for pods) and memory in bytes
  */
 export function readNodeFacts({ metadata, status }) {
@@ -72,40 +80,42 @@ export function readNodeFacts({ metadata, status }) {
  * Computes what a node offers to pods and what its pods request, as its scheduler does. Pods that have ended do not
  * count.
  * @param {{ node: V1Node, pods: V1Pod[] }} options pods: of the whole cluster
- * @returns {NodeLimits}
+ * @returns {NodeLimits} NaN: the node does not say what it offers
  */
 export function computeNodeLimits({ node: { metadata, status }, pods }) {
   const name = `${metadata?.name}`
   const nodePods = pods.filter(
     ({ spec, status }) => spec?.nodeName === name && !/Succeeded|Failed/.test(`${status?.phase}`),
   )
-  const findAllocatable = (/** @type {string} */ what) => parseQuantity(status?.allocatable?.[what] ?? '')
+  const containers = nodePods.flatMap(({ spec }) => [
+    ...(spec?.containers ?? []),
+    ...(spec?.initContainers ?? []).filter(isNativeSidecar),
+  ])
+  const readAllocatable = (/** @type {string} */ resource) => parseQuantity(status?.allocatable?.[resource] ?? '')
   // A number that cannot be read counts as 0: if pods then do not fit, the scheduler refuses them, with a reason.
-  const sumRequested = (/** @type {string} */ what) =>
-    nodePods
-      .flatMap(({ spec }) => [...(spec?.containers ?? []), ...(spec?.initContainers ?? []).filter(isNativeSidecar)])
-      .reduce((sum, { resources }) => sum + (parseQuantity(resources?.requests?.[what] ?? '0') || 0), 0)
+  const sumRequests = (/** @type {string} */ resource) =>
+    containers.reduce((sum, { resources }) => sum + (parseQuantity(resources?.requests?.[resource] ?? '0') || 0), 0)
   return {
     node: name,
-    pods: findAllocatable('pods'),
+    pods: readAllocatable('pods'),
     podsUsed: nodePods.length,
-    memoryBytes: findAllocatable('memory'),
-    memoryRequestedBytes: sumRequested('memory'),
-    cpus: findAllocatable('cpu'),
-    cpusRequested: sumRequested('cpu'),
+    memoryBytes: readAllocatable('memory'),
+    memoryRequestedBytes: sumRequests('memory'),
+    cpus: readAllocatable('cpu'),
+    cpusRequested: sumRequests('cpu'),
   }
 }
 
 /**
  * Says whether an init container is a native sidecar, which keeps running.
- * @param {import('@kubernetes/client-node').V1Container} container
+ * @param {V1Container} container
  */
 const isNativeSidecar = ({ restartPolicy }) => restartPolicy === 'Always'
 
 /**
  * Parses a quantity of Kubernetes, such as `2`, `1930m`, `24684092Ki`, `129M` or `129e6`.
  * @param {string} text
- * @returns {number} NaN: it is none
+ * @returns {number} NaN: the text is none
  */
 export function parseQuantity(text) {
   const [, number, unit = '', binary] = /^(\d+(?:\.\d+)?(?:e\d+)?)(?:([mkKMGTPE])(i?))?$/.exec(text) ?? []

@@ -1,14 +1,17 @@
-import { measureClockOffset, READER } from './agents.js'
+import { groupBy } from '../../lib/group-by.js'
+import { READER } from './agents.js'
 
-/** Joins what the readers of several nodes read, in the order of the processes. */
+/** Containers are read by the reader of their node. What several readers read is joined in the order of the processes. */
 /**
  * @import { Handle, Look, Observation, Window } from '../../model/types.ts'
+ * @import { Session } from '../agent-session.js'
  * @import { Agents } from './agents.js'
+ * @import { ContainerHandle, ContainerLocation } from './container.js'
  */
-/** @import { ContainerHandle, Watched } from './container.js' */
 
 // The period of the readers' samples (PERIOD_MS, node/observer.js).
 const TICK_MS = 100
+const PINGS = 5
 
 /**
  * Observations of one node's reader.
@@ -20,53 +23,73 @@ const TICK_MS = 100
  * @param {Agents} agents
  * @param {ContainerHandle[]} containers
  * @returns {Promise<Look[]>} in the order of the containers
+ * @throws {BenchError} if a container or a reader does not exist
  */
 export async function lookByReaders(agents, containers) {
   /** @type {Look[]} */
   const looks = []
-  for (const { node, watched, places } of groupByNode(containers)) {
-    const session = await agents.session(READER, node)
+  for (const { node, locations, places } of groupByNode(containers)) {
+    const session = await agents.openSession(READER, node)
     /** @type {Look[]} */
-    const looked = await session.call('look', { watched })
-    for (const [i, place] of places.entries()) looks[place] = looked[i]
+    const nodeLooks = await session.call('look', { containers: locations })
+    for (const [i, place] of places.entries()) looks[place] = nodeLooks[i]
   }
   return looks
 }
 
 /**
- * Observes containers by the readers of their nodes, after measuring the clocks of these.
+ * Observes containers by the readers of their nodes, after measuring the clocks of the nodes.
  * @param {Agents} agents
  * @param {ContainerHandle[]} containers
  * @param {{ window: Window, signal: AbortSignal }} options
  * @returns {Promise<Observation>} as of `mergeObservations`; after an abort, with what was read
- * @throws {BenchError} if a container or a reader does not exist
+ * @throws {BenchError} if a container or a reader does not exist, or a session is lost
  */
 export async function observeByReaders(agents, containers, { window, signal }) {
-  const observed = await Promise.all(
-    groupByNode(containers).map(async ({ node, watched, places }) => {
-      const session = await agents.session(READER, node)
+  const observations = await Promise.all(
+    groupByNode(containers).map(async ({ node, locations, places }) => {
+      const session = await agents.openSession(READER, node)
       const offsetMs = await measureClockOffset(session)
       /** @type {NodeObservation} */
-      const observation = await session.call('observe', { watched, window }, { signal })
+      const observation = await session.call('observe', { containers: locations, window }, { signal })
       return { places, offsetMs, observation }
     }),
   )
-  return mergeObservations(observed, { processes: containers })
+  return mergeObservations(observations, { processes: containers })
+}
+
+/**
+ * Measures the lead of a pod's clock over ours, to half of a round trip, by the fastest of PINGS answers, as in NTP
+ * (RFC 5905, 8).
+ * @param {Session} session
+ * @returns {Promise<number>} milliseconds; negative: it lags
+ */
+export async function measureClockOffset(session) {
+  let best = { roundTripMs: Number.POSITIVE_INFINITY, offsetMs: 0 }
+  for (let i = 0; i < PINGS; i++) {
+    const sentMs = Date.now()
+    const remoteMs = await session.call('now', null)
+    const roundTripMs = Date.now() - sentMs
+    if (roundTripMs < best.roundTripMs) best = { roundTripMs, offsetMs: Number(remoteMs) - (sentMs + roundTripMs / 2) }
+  }
+  return best.offsetMs
 }
 
 /**
  * Groups containers by node.
  * @param {ContainerHandle[]} containers
- * @returns {{ node: string | null, watched: Watched[], places: number[] }[]} places: the index of each container;
+ * @returns {{ node: string | null, locations: ContainerLocation[], places: number[] }[]} places: the index of each container;
  *   without containers, one group with node null (any)
+ * @throws {BenchError} if a container does not exist
  */
 function groupByNode(containers) {
-  const entries = containers.map((container, place) => ({ watched: container.watched(), place }))
-  if (entries.length === 0) return [{ node: null, watched: /** @type {Watched[]} */ ([]), places: [] }]
-  return [...new Set(entries.map(({ watched }) => watched.node))].map(node => {
-    const nodeEntries = entries.filter(({ watched }) => watched.node === node)
-    return { node, watched: nodeEntries.map(({ watched }) => watched), places: nodeEntries.map(({ place }) => place) }
-  })
+  if (containers.length === 0) return [{ node: null, locations: [], places: [] }]
+  const entries = containers.map((container, place) => ({ location: container.locateContainer(), place }))
+  return [...groupBy(entries, ({ location }) => location.node)].map(([node, nodeEntries]) => ({
+    node,
+    locations: nodeEntries.map(({ location }) => location),
+    places: nodeEntries.map(({ place }) => place),
+  }))
 }
 
 /**
@@ -74,8 +97,9 @@ function groupByNode(containers) {
  * @param {{ places: number[], offsetMs: number, observation: NodeObservation }[]} observations places: the indexes of
  *   a node's processes, among all; offsetMs: the lead of the node's clock over ours
  * @param {{ processes: Pick<Handle, 'spec'>[] }} options
- * @returns {Observation} host: of the node of the first sidecar or application; start, end: null: a node lacks it;
- *   clockOffsetMs: the largest lead or lag of a node's clock, against that of the load's node
+ * @returns {Observation} host: of the node of the first sidecar or application, whose indexes `onHost` has if there are several
+ *   nodes; start, end, after: null if a node lacks it; clockOffsetMs: the largest lead or lag of a node's clock, against that of
+ *   the load's node
  */
 export function mergeObservations(observations, { processes }) {
   const isLoad = (/** @type {number} */ place) => processes[place].spec.role === 'generator'
@@ -85,41 +109,47 @@ export function mergeObservations(observations, { processes }) {
   const clockOffsetMs = offsets.reduce((worst, ms) => (Math.abs(ms) > Math.abs(worst) ? ms : worst), 0)
   if (observations.length === 1) return { ...main.observation, clockOffsetMs }
 
-  /**
-   * @template T
-   * @param {(T[] | null | undefined)[]} lists one for each node
-   * @returns {T[]} in the order of the processes
-   */
-  const orderResults = lists => {
-    /** @type {any[]} */
-    const all = []
-    for (const [n, { places }] of observations.entries())
-      for (const [i, at] of places.entries()) all[at] = lists[n]?.[i]
-    return all
-  }
-  const ticks = observations.map(({ observation }) => new Map(observation.samples.map(s => [createMomentKey(s), s])))
-  const samples = main.observation.samples
-    .filter(sample => ticks.every(byTick => byTick.has(createMomentKey(sample))))
-    .map(sample => ({
-      ...sample,
-      readings: orderResults(ticks.map(byTick => byTick.get(createMomentKey(sample))?.readings)),
-    }))
-  const merge = (/** @type {'start' | 'end'} */ which) => {
-    const edges = observations.map(({ observation }) => observation[which])
-    const edge = main.observation[which]
-    if (edge === null || edges.includes(null)) return null
-    const sample = { ...edge.sample, readings: orderResults(edges.map(e => e?.sample.readings)) }
-    return { ...edge, sample, states: orderResults(edges.map(e => e?.states)) }
+  const samplesByMoment = observations.map(
+    ({ observation }) => new Map(observation.samples.map(sample => [createMomentKey(sample), sample])),
+  )
+  const samples = main.observation.samples.flatMap(sample => {
+    const nodeSamples = samplesByMoment.map(byMoment => byMoment.get(createMomentKey(sample)))
+    if (nodeSamples.includes(undefined)) return []
+    const readings = nodeSamples.map(nodeSample => nodeSample?.readings)
+    return { ...sample, readings: orderByPlace(observations, readings) }
+  })
+  const mergeEdges = (/** @type {'start' | 'end'} */ name) => {
+    const edges = observations.map(({ observation }) => observation[name])
+    const mainEdge = main.observation[name]
+    if (mainEdge === null || edges.includes(null)) return null
+    const readings = edges.map(edge => edge?.sample.readings)
+    const states = edges.map(edge => edge?.states)
+    const sample = { ...mainEdge.sample, readings: orderByPlace(observations, readings) }
+    return { ...mainEdge, sample, states: orderByPlace(observations, states) }
   }
   const afters = observations.map(({ observation }) => observation.after)
   return {
     samples,
-    start: merge('start'),
-    end: merge('end'),
-    after: afters.includes(null) ? null : orderResults(afters),
+    start: mergeEdges('start'),
+    end: mergeEdges('end'),
+    after: afters.includes(null) ? null : orderByPlace(observations, afters),
     clockOffsetMs,
     onHost: main.places,
   }
+}
+
+/**
+ * Joins lists of several nodes in the order of the processes.
+ * @template T
+ * @param {{ places: number[] }[]} nodes places: the indexes of a node's processes, among all
+ * @param {(T[] | null | undefined)[]} lists one for each node, in the order of its places
+ * @returns {T[]}
+ */
+function orderByPlace(nodes, lists) {
+  /** @type {any[]} */
+  const all = []
+  for (const [n, { places }] of nodes.entries()) for (const [i, place] of places.entries()) all[place] = lists[n]?.[i]
+  return all
 }
 
 /**

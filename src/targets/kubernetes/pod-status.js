@@ -1,26 +1,32 @@
-/** Finds in a pod's status whether it is ready, how it ended, and what is in its way. Pure. */
-/** @import { V1Pod } from '@kubernetes/client-node' */
+/** A pod's status says whether it is ready, how it ended, and what is in its way. Pure. */
+/** @import { V1ContainerStatus, V1Pod } from '@kubernetes/client-node' */
 
 // The kubelet's reasons for an image that it cannot have.
 const PULL = /^(ErrImagePull|ImagePullBackOff|InvalidImageName|ErrImageNeverPull|ImageInspectError)$/
-// Temporary reasons: the kubelet retries by itself.
-const PASSING = /^(ErrImagePull|ContainerCreating|PodInitializing)$/
+// The kubelet retries by itself after these reasons.
+const TEMPORARY = /^(ErrImagePull|ContainerCreating|PodInitializing)$/
+
+/**
+ * @typedef {object} Obstacle
+ * @property {string} why in words
+ * @property {boolean} isFinal the obstacle does not pass by itself
+ * @property {string | null} container the one whose log may have the cause; null: there is none
+ */
 
 /**
  * Finds how a container ended, also one that was restarted.
  * @param {V1Pod} pod
  * @param {string} container
- * @returns {string | null} `status N` (by itself), `signal N`, or a cause in words; null: it has not ended
+ * @returns {string | null} `status N` (by itself), `signal N`, or a cause in words, such as an eviction or the deletion of its pod;
+ *   null: it has not ended
  */
 export function findEnding(pod, container) {
   const { status, metadata } = pod
-  const containerStatus = findContainerStatus(pod, container)
-  const ended =
-    containerStatus?.state?.terminated ??
-    (containerStatus && containerStatus.restartCount > 0 ? containerStatus.lastState?.terminated : undefined)
+  const { state, lastState, restartCount = 0 } = findContainerStatus(pod, container) ?? {}
+  const terminated = state?.terminated ?? (restartCount > 0 ? lastState?.terminated : null)
   if (status?.reason === 'Evicted') return `an eviction by the kubelet: ${status.message}`
-  if (ended?.reason === 'OOMKilled') return 'OOMKilled: its memory limit was reached'
-  if (ended) return ended.signal ? `signal ${ended.signal}` : `status ${ended.exitCode}`
+  if (terminated?.reason === 'OOMKilled') return 'OOMKilled: its memory limit was reached'
+  if (terminated) return terminated.signal ? `signal ${terminated.signal}` : `status ${terminated.exitCode}`
   if (status?.phase === 'Failed') return `the pod's failure: ${status.reason ?? ''} ${status.message ?? ''}`.trim()
   return metadata?.deletionTimestamp ? 'the deletion of its pod' : null
 }
@@ -28,8 +34,7 @@ export function findEnding(pod, container) {
 /**
  * Finds the reason why a pod does not become ready.
  * @param {V1Pod} pod
- * @returns {{ why: string, isFinal: boolean, container: string | null } | null} isFinal: the obstacle does not pass
- *   by itself; container: whose log may have the cause, null: none has; null: there is no obstacle so far
+ * @returns {Obstacle | null} null: there is none so far
  */
 export function findObstacle(pod) {
   const { status, metadata } = pod
@@ -39,32 +44,41 @@ export function findObstacle(pod) {
   if (status?.phase === 'Failed' && status.reason)
     return createObstacle(`the pod ${name} failed: ${status.reason}: ${status.message}`, true)
   for (const containerStatus of listContainerStatuses(pod)) {
-    const { waiting, terminated } = containerStatus.state ?? {}
-    const { reason, message } = waiting ?? {}
-    const reasonText = `${reason}: ${message ?? ''}`
-    const what = `${containerStatus.name} of the pod ${name}`
-    if (reason && PULL.test(reason)) {
-      const why = `the image ${containerStatus.image} of ${what} cannot be pulled: ${reasonText}`
-      return createObstacle(why, !PASSING.test(reason))
-    }
-    const last = terminated ?? containerStatus.lastState?.terminated
-    if (last && (containerStatus.restartCount > 0 || last.exitCode !== 0)) {
-      const status = `status ${last.exitCode}${last.message ? ` (${last.message})` : ''}`
-      const ending = last.reason === 'OOMKilled' ? 'OOMKilled' : status
-      return createObstacle(`${what} ended with ${ending}`, true, containerStatus.name)
-    }
-    if (reason && !PASSING.test(reason))
-      return createObstacle(`${what} does not start: ${reasonText}`, false, containerStatus.name)
+    const obstacle = findContainerObstacle(containerStatus, `${containerStatus.name} of the pod ${name}`)
+    if (obstacle !== null) return obstacle
   }
   return null
 }
 
 /**
- * Creates an obstacle.
- * @param {string} why in words
- * @param {boolean} isFinal it does not pass by itself
- * @param {string | null} [container] whose log may have the cause
- * @returns {{ why: string, isFinal: boolean, container: string | null }}
+ * Finds the reason why a container does not start, or did not keep running.
+ * @param {V1ContainerStatus} containerStatus
+ * @param {string} noun for the container
+ * @returns {Obstacle | null} null: it was never restarted, and it is starting, runs, or ended with status 0
+ */
+function findContainerObstacle({ name, image, state, lastState, restartCount }, noun) {
+  const { waiting, terminated } = state ?? {}
+  const { reason, message } = waiting ?? {}
+  const reasonText = `${reason}: ${message ?? ''}`
+  if (reason && PULL.test(reason)) {
+    const why = `the image ${image} of ${noun} cannot be pulled: ${reasonText}`
+    return createObstacle(why, !TEMPORARY.test(reason))
+  }
+  const last = terminated ?? lastState?.terminated
+  if (last && (restartCount > 0 || last.exitCode !== 0)) {
+    const status = `status ${last.exitCode}${last.message ? ` (${last.message})` : ''}`
+    const ending = last.reason === 'OOMKilled' ? 'OOMKilled' : status
+    return createObstacle(`${noun} ended with ${ending}`, true, name)
+  }
+  if (reason && !TEMPORARY.test(reason)) return createObstacle(`${noun} does not start: ${reasonText}`, false, name)
+  return null
+}
+
+/**
+ * @param {string} why
+ * @param {boolean} isFinal
+ * @param {string | null} [container]
+ * @returns {Obstacle}
  */
 const createObstacle = (why, isFinal, container = null) => ({ why, isFinal, container })
 
@@ -74,15 +88,15 @@ const createObstacle = (why, isFinal, container = null) => ({ why, isFinal, cont
  * @returns {boolean}
  */
 export function isReady({ status, metadata }) {
-  const isTrue = status?.conditions?.some(c => c.type === 'Ready' && c.status === 'True') ?? false
-  return isTrue && !metadata?.deletionTimestamp
+  const hasReadyCondition = status?.conditions?.some(c => c.type === 'Ready' && c.status === 'True') ?? false
+  return hasReadyCondition && !metadata?.deletionTimestamp
 }
 
 /**
  * Finds the status of a container, which may be an init container.
  * @param {V1Pod} pod
  * @param {string} container
- * @returns {import('@kubernetes/client-node').V1ContainerStatus | undefined} undefined: it has none yet
+ * @returns {V1ContainerStatus | undefined} undefined: it has none yet
  */
 export function findContainerStatus(pod, container) {
   return listContainerStatuses(pod).find(status => status.name === container)
@@ -92,7 +106,7 @@ export function findContainerStatus(pod, container) {
  * Finds the id after which a container's cgroup is named.
  * @param {V1Pod} pod
  * @param {string} container
- * @returns {string | null} null: it has none yet
+ * @returns {string | null} without the name of the runtime; null: it has none yet
  */
 export function findContainerId(pod, container) {
   return findContainerStatus(pod, container)?.containerID?.split('://')[1] ?? null
@@ -101,7 +115,7 @@ export function findContainerId(pod, container) {
 /**
  * Lists the statuses of all containers of a pod, init containers first.
  * @param {V1Pod} pod
- * @returns [] while the pod has none
+ * @returns {V1ContainerStatus[]} []: the pod has none yet
  */
 function listContainerStatuses({ status }) {
   return [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])]

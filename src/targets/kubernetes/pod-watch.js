@@ -1,27 +1,30 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { readPod } from './answers.js'
+import { assertPod } from './answers.js'
 import { LABELS } from './manifests.js'
 
-/** @import { V1Pod } from '@kubernetes/client-node' */
+/**
+ * @import { V1Pod } from '@kubernetes/client-node'
+ * @import { Api } from './api.js'
+ */
 
-const AGAIN_MS = 300
+const RETRY_MS = 300
 
+/** @typedef {{ signal?: AbortSignal, deadlineSeconds: number }} WaitLimit */
 /**
  * The pods of namespaces, kept up to date by a watch.
  * @typedef {object} PodWatch
- * @property {(service: string, start?: string) => V1Pod[]} find start: absent: of every start
- * @property {<T>(look: () => T | null | undefined | false, options: { signal?: AbortSignal, deadlineSeconds: number }) => Promise<T | null>} until
- *   calls look at each change, and once a second, until it returns a value; null: the deadline passed; it rejects with the signal's
- *   reason when that aborts
+ * @property {(service: string, start?: string) => V1Pod[]} find lists the pods of a start, by default of every start
+ * @property {<T>(look: () => T | null | undefined | false, limit: WaitLimit) => Promise<T | null>} until calls `look` at each change,
+ *   and once a second, until it returns a value; null: the deadline passed; it rejects with the signal's reason when that aborts
  * @property {(listener: () => void) => () => void} onChange returns a function that removes the listener
  * @property {() => void} close ends the watch
  */
 
 /**
  * Starts to watch the pods of namespaces, until `close`.
- * @param {{ api: import('./api.js').Api, namespaces: string[] }} options
+ * @param {{ api: Api, namespaces: string[] }} options
  * @returns {Promise<PodWatch>}
- * @throws {import('../../lib/errors.js').BenchError} if the pods may not be listed
+ * @throws {import('../../lib/errors.js').BenchError} if the pods may not be listed, or one is not as the kit knows it
  */
 export async function watchPods({ api, namespaces }) {
   /** @type {Map<string, V1Pod>} */
@@ -35,7 +38,7 @@ export async function watchPods({ api, namespaces }) {
 
   for (const namespace of namespaces) {
     const { items } = await api.request('list pods', () => api.core.listNamespacedPod({ namespace }))
-    items.map(readPod)
+    for (const pod of items) assertPod(pod)
   }
   for (const namespace of namespaces) followPods({ api, namespace, pods, notify, signal: closing.signal })
 
@@ -51,9 +54,9 @@ export async function watchPods({ api, namespaces }) {
         const value = look()
         if (value) return value
         signal?.throwIfAborted()
-        const left = deadline - performance.now()
-        if (left <= 0) return null
-        await awaitChange(Math.min(left, 1000), signal)
+        const leftMs = deadline - performance.now()
+        if (leftMs <= 0) return null
+        await awaitChange(Math.min(leftMs, 1000), signal)
       }
     },
 
@@ -67,46 +70,49 @@ export async function watchPods({ api, namespaces }) {
 
   /**
    * Waits for a change of a pod. It does not throw.
-   * @param {number} mostMs after which it returns without a change
+   * @param {number} timeoutMs after which it returns without a change
    * @param {AbortSignal} [signal] ends the wait
    */
-  async function awaitChange(mostMs, signal) {
+  async function awaitChange(timeoutMs, signal) {
     const changed = new AbortController()
     const wake = () => changed.abort()
     listeners.add(wake)
     const ending = signal ? AbortSignal.any([signal, changed.signal]) : changed.signal
-    await delay(mostMs, undefined, { signal: ending }).catch(() => {})
+    await delay(timeoutMs, undefined, { signal: ending }).catch(() => {})
     listeners.delete(wake)
   }
 }
 
 /**
- * Follows the pods of a namespace until the signal aborts.
- * @param {{ api: import('./api.js').Api, namespace: string, pods: Map<string, V1Pod>, notify: () => void, signal:
- *   AbortSignal }} options pods: by namespace/name, which this keeps up to date; notify: calls the listeners
+ * Follows the pods of a namespace until the signal aborts. It does not throw.
+ * @param {object} options
+ * @param {Api} options.api
+ * @param {string} options.namespace
+ * @param {Map<string, V1Pod>} options.pods by namespace/name, which this keeps up to date
+ * @param {() => void} options.notify calls the listeners
+ * @param {AbortSignal} options.signal
  */
 async function followPods({ api, namespace, pods, notify, signal }) {
   const watch = new api.k8s.Watch(api.config)
+  const path = `/api/v1/namespaces/${namespace}/pods`
   let abort = () => {}
   signal.addEventListener('abort', () => abort(), { once: true })
+  const takeEvent = (/** @type {string} */ type, /** @type {V1Pod} */ pod) => {
+    if (type === 'ADDED' || type === 'MODIFIED') pods.set(createPodKey(pod), assertPod(pod))
+    else if (type === 'DELETED') pods.delete(createPodKey(pod))
+    else if (type === 'ERROR') return
+    notify()
+  }
   while (!signal.aborted) {
     try {
       const { items, metadata } = await api.core.listNamespacedPod({ namespace })
       for (const key of [...pods.keys()]) if (key.startsWith(`${namespace}/`)) pods.delete(key)
-      for (const pod of items.map(readPod)) pods.set(createPodKey(pod), pod)
+      for (const pod of items.map(assertPod)) pods.set(createPodKey(pod), pod)
       notify()
       await new Promise((resolve, reject) => {
-        const onEvent = (/** @type {string} */ type, /** @type {V1Pod} */ pod) => {
-          if (type === 'ADDED' || type === 'MODIFIED') pods.set(createPodKey(pod), readPod(pod))
-          else if (type === 'DELETED') pods.delete(createPodKey(pod))
-          else if (type === 'ERROR') return
-          notify()
-        }
-        const path = `/api/v1/namespaces/${namespace}/pods`
-        const started = watch.watch(path, { resourceVersion: metadata?.resourceVersion }, onEvent, error =>
-          error ? reject(error) : resolve(null),
-        )
-        started.then(request => {
+        const finish = (/** @type {unknown} */ error) => (error ? reject(error) : resolve(null))
+        const { resourceVersion } = metadata ?? {}
+        watch.watch(path, { resourceVersion }, takeEvent, finish).then(request => {
           abort = () => request.abort()
           if (signal.aborted) abort()
         }, reject)
@@ -114,7 +120,7 @@ async function followPods({ api, namespace, pods, notify, signal }) {
     } catch {
       // The server is away, or no longer has this version of the list: list and watch again. Requests report a lost server.
     }
-    await delay(AGAIN_MS, undefined, { signal }).catch(() => {})
+    await delay(RETRY_MS, undefined, { signal }).catch(() => {})
   }
 }
 

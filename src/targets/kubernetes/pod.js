@@ -1,24 +1,29 @@
-/** The pods of a run, as plain objects. Pure. */
 import { uniqueBy } from '../../lib/group-by.js'
 import { SIDECAR_USER } from '../../model/sidecar-contract.js'
 
+/** The pods of a run, as plain objects. Pure. */
 /** @import { ProcessSpec } from '../../model/types.ts' */
 
 /**
- * Nodes where pods may go: a node's name, or `label=value`; null: any.
- * @typedef {string | null} Where
+ * The nodes where pods may go: a node's name, or `label=value`; null: any.
+ * @typedef {string | null} NodePlace
  */
 
 /**
- * A folder that a process sees, in a ConfigMap or Secret.
- * @typedef {{ path: string, configMap?: string, secret?: string, names: string[] }} Folder
+ * A folder that a process sees. Its files are in a ConfigMap or a Secret.
+ * @typedef {object} Folder
+ * @property {string} path at which the process sees it
+ * @property {string} [configMap] the name of the ConfigMap; absent: it is a Secret
+ * @property {string} [secret] the name of the Secret
+ * @property {string[]} names of the files, as paths below it
  */
 /** @typedef {{ spec: ProcessSpec, folders: Folder[] }} Container */
+/** @typedef {ReturnType<typeof renderVolumes>['mounts']} Mounts */
 
 /** The label by which a node carries its name. */
 export const HOST_LABEL = 'kubernetes.io/hostname'
 
-/** The file of rules in the folder of the process that connections are redirected to. */
+/** The file of iptables rules in the folder of the process to which connections are redirected. */
 export const RULES = 'iptables.rules'
 
 const USER = 65532
@@ -55,67 +60,23 @@ const OWN_POD_DEFAULTS = { ...POD_DEFAULTS, terminationGracePeriodSeconds: 0 }
 /**
  * @typedef {object} PodOptions
  * @property {Container[]} containers one for each process
- * @property {Where} where
+ * @property {NodePlace} where
  * @property {boolean} hasNativeSidecars the cluster has init containers that keep running: a sidecar beside others is one
- * @property {boolean} [isProbed] the pod has readiness probes (default)
- * @property {string} [rulesImage] with iptables-restore, to set rules
+ * @property {boolean} [isProbed] the pod has readiness probes; by default it has
+ * @property {string} [rulesImage] with iptables-restore; absent: no container has redirects
  */
 
 /** Renders the spec of a pod. @param {PodOptions} options @returns a PodSpec */
-export function renderPod({ containers, where, hasNativeSidecars, isProbed = true, rulesImage = '' }) {
+export function renderPodSpec({ containers, where, hasNativeSidecars, isProbed = true, rulesImage = '' }) {
   const { volumes, mounts } = renderVolumes(containers.flatMap(c => c.folders))
   const isNative = (/** @type {Container} */ { spec }) =>
     hasNativeSidecars && spec.role === 'sidecar' && containers.length > 1
-  const render = (/** @type {Container} */ container) => {
-    const { spec, folders } = container
-    const [probed] = isProbed ? spec.listens.filter(({ address }) => address === '0.0.0.0') : []
-    const containerMounts = mounts.filter(({ mountPath }) => folders.some(({ path }) => path === mountPath))
-    // Request and limit are the cap, so that the scheduler does not promise the CPU twice. Only a sidecar has another
-    // request, for its share of a full node; others keep theirs, which a small cluster has room for.
-    const limits = {
-      ...(spec.cpuLimitCores === null ? {} : { cpu: renderCpu(spec.cpuLimitCores) }),
-      ...(spec.memoryLimitBytes === null ? {} : { memory: `${spec.memoryLimitBytes}` }),
-    }
-    const request =
-      spec.podCpuCores !== undefined
-        ? // The pod requests the CPU of all its containers.
-          { cpu: SMALL.requests.cpu }
-        : spec.cpuRequestCores === undefined || spec.role !== 'sidecar'
-          ? {}
-          : { cpu: renderCpu(spec.cpuRequestCores) }
-    return {
-      name: spec.role,
-      image: spec.image,
-      command: [spec.program, ...spec.argv],
-      // Every other folder is read-only.
-      workingDir: TMP_MOUNT.mountPath,
-      env: Object.entries(spec.env).map(([name, value]) => ({ name, value })),
-      ...(spec.listens.length > 0 ? { ports: spec.listens.map(({ port }) => ({ containerPort: port })) } : {}),
-      ...(probed ? { readinessProbe: { tcpSocket: { port: probed.port }, periodSeconds: 1 } } : {}),
-      resources: {
-        requests: { ...SMALL.requests, ...limits, ...request },
-        ...(Object.keys(limits).length > 0 ? { limits } : {}),
-      },
-      securityContext:
-        spec.redirects && spec.role === 'sidecar' ? { ...RESTRICTED, runAsUser: SIDECAR_USER } : RESTRICTED,
-      volumeMounts: [...containerMounts, TMP_MOUNT],
-      ...(isNative(container) ? { restartPolicy: 'Always' } : {}),
-    }
-  }
-  // An init container sets rules first; the Pod Security Standards baseline and restricted forbid its capabilities.
-  const capabilities = { drop: ['ALL'], add: ['NET_ADMIN', 'NET_RAW'] }
-  const renderRules = (/** @type {Container} */ { spec: { folder } }) => ({
-    name: 'rules',
-    image: rulesImage,
-    command: ['iptables-restore', `${folder}/${RULES}`],
-    env: [{ name: 'XTABLES_LOCKFILE', value: `${TMP_MOUNT.mountPath}/xtables.lock` }],
-    resources: SMALL,
-    securityContext: { ...RESTRICTED, runAsNonRoot: false, runAsUser: 0, capabilities },
-    volumeMounts: [...mounts.filter(({ mountPath }) => mountPath === folder), TMP_MOUNT],
-  })
-  const first = [
-    ...containers.filter(({ spec }) => spec.redirects).map(renderRules),
-    ...containers.filter(isNative).map(render),
+  const redirected = containers.filter(({ spec }) => spec.redirects)
+  const initContainers = [
+    ...redirected.map(({ spec }) => renderRulesContainer({ folder: spec.folder, image: rulesImage, mounts })),
+    ...containers
+      .filter(isNative)
+      .map(container => ({ ...renderContainer(container, { mounts, isProbed }), restartPolicy: 'Always' })),
   ]
   const podCpuCores = containers.find(({ spec }) => spec.podCpuCores !== undefined)?.spec.podCpuCores
   const cpu = podCpuCores === undefined ? null : { cpu: renderCpu(podCpuCores) }
@@ -126,15 +87,73 @@ export function renderPod({ containers, where, hasNativeSidecars, isProbed = tru
     ...(cpu && { resources: { requests: cpu, limits: cpu } }),
     securityContext: POD_SECURITY,
     volumes: [...volumes, TMP_VOLUME],
-    ...(first.length > 0 ? { initContainers: first } : {}),
-    containers: containers.filter(c => !isNative(c)).map(render),
+    ...(initContainers.length > 0 ? { initContainers } : {}),
+    containers: containers.filter(c => !isNative(c)).map(c => renderContainer(c, { mounts, isProbed })),
   }
 }
 
 /**
- * Renders cores in millicores, such as `250m`.
- * @param {number} cores
+ * Renders the container of a process.
+ * @param {Container} container
+ * @param {{ mounts: Mounts, isProbed: boolean }} options mounts: all of the pod; isProbed: it has a readiness probe, if it listens
+ *   at 0.0.0.0
  */
+function renderContainer({ spec, folders }, { mounts, isProbed }) {
+  const probed = isProbed ? spec.listens.find(({ address }) => address === '0.0.0.0') : undefined
+  const containerMounts = mounts.filter(({ mountPath }) => folders.some(({ path }) => path === mountPath))
+  const isRedirectedTo = spec.redirects && spec.role === 'sidecar'
+  return {
+    name: spec.role,
+    image: spec.image,
+    command: [spec.program, ...spec.argv],
+    // Every other folder is read-only.
+    workingDir: TMP_MOUNT.mountPath,
+    env: Object.entries(spec.env).map(([name, value]) => ({ name, value })),
+    ...(spec.listens.length > 0 ? { ports: spec.listens.map(({ port }) => ({ containerPort: port })) } : {}),
+    ...(probed ? { readinessProbe: { tcpSocket: { port: probed.port }, periodSeconds: 1 } } : {}),
+    resources: renderResources(spec),
+    securityContext: isRedirectedTo ? { ...RESTRICTED, runAsUser: SIDECAR_USER } : RESTRICTED,
+    volumeMounts: [...containerMounts, TMP_MOUNT],
+  }
+}
+
+/**
+ * Renders the resources of a container. Request and limit are the same, so that the scheduler does not promise the CPU twice.
+ * @param {ProcessSpec} spec
+ */
+function renderResources({ role, cpuLimitCores, memoryLimitBytes, cpuRequestCores, podCpuCores }) {
+  const limits = {
+    ...(cpuLimitCores === null ? {} : { cpu: renderCpu(cpuLimitCores) }),
+    ...(memoryLimitBytes === null ? {} : { memory: `${memoryLimitBytes}` }),
+  }
+  const requests = { ...SMALL.requests, ...limits }
+  // The pod requests the CPU of all its containers.
+  if (podCpuCores !== undefined) requests.cpu = SMALL.requests.cpu
+  // Only a sidecar has another request, for its share of a full node; others keep theirs, which a small cluster has room for.
+  else if (cpuRequestCores !== undefined && role === 'sidecar') requests.cpu = renderCpu(cpuRequestCores)
+  return { requests, ...(Object.keys(limits).length > 0 ? { limits } : {}) }
+}
+
+/**
+ * Renders the init container that sets the rules of redirected connections. The Pod Security Standards baseline and restricted
+ * forbid its capabilities.
+ * @param {{ folder: string, image: string, mounts: Mounts }} options folder: that of the process with the file RULES; image: with
+ *   iptables-restore; mounts: all of the pod
+ */
+function renderRulesContainer({ folder, image, mounts }) {
+  const capabilities = { drop: ['ALL'], add: ['NET_ADMIN', 'NET_RAW'] }
+  return {
+    name: 'rules',
+    image,
+    command: ['iptables-restore', `${folder}/${RULES}`],
+    env: [{ name: 'XTABLES_LOCKFILE', value: `${TMP_MOUNT.mountPath}/xtables.lock` }],
+    resources: SMALL,
+    securityContext: { ...RESTRICTED, runAsNonRoot: false, runAsUser: 0, capabilities },
+    volumeMounts: [...mounts.filter(({ mountPath }) => mountPath === folder), TMP_MOUNT],
+  }
+}
+
+/** Renders cores in millicores, such as `250m`. @param {number} cores */
 const renderCpu = cores => `${Math.round(cores * 1000)}m`
 
 /**
@@ -158,56 +177,60 @@ export function renderVolumes(folders) {
 }
 
 /**
- * Renders a pod of the kit's own, which is idle until `exec` starts something in it.
- * @param {{ name: string, image: string, wheres: Where[], pod?: object, container: any }} options wheres: the pod may
- *   run at any of them; pod, container: fields beside the defaults
+ * Renders the spec of a pod of the kit's own. It is idle until `exec` starts something in it, unless its container has a command.
+ * @param {object} options
+ * @param {string} options.name of the container
+ * @param {string} options.image
+ * @param {NodePlace[]} options.nodePlaces the pod may run at any of them
+ * @param {object} [options.pod] fields of the pod, in the place of the defaults
+ * @param {any} options.container fields of the container, in the place of the defaults
  * @returns {any} a PodSpec
  */
-export function renderKitPod({ name, image, wheres, pod, container }) {
-  const { securityContext, ...rest } = container
-  const restricted = { name, image, command: IDLE, securityContext: { ...RESTRICTED, ...securityContext } }
+export function renderKitPodSpec({ name, image, nodePlaces, pod, container }) {
+  const { securityContext, ...containerFields } = container
+  const containerDefaults = { name, image, command: IDLE, securityContext: { ...RESTRICTED, ...securityContext } }
   return {
     ...OWN_POD_DEFAULTS,
-    ...renderNodeAffinity(wheres),
+    ...renderNodeAffinity(nodePlaces),
     securityContext: POD_SECURITY,
     ...pod,
-    containers: [{ ...restricted, ...rest, resources: SMALL }],
+    containers: [{ ...containerDefaults, ...containerFields, resources: SMALL }],
   }
 }
 
 /**
- * Renders the affinity to nodes.
- * @param {Where[]} wheres a node must match any of them
- * @returns an affinity, or {}: one of the places is null (any node), or there are none
+ * Renders the field `affinity` of a pod that may run on nodes of several places.
+ * @param {NodePlace[]} nodePlaces a node must match any of them
+ * @returns an object with it; an empty one: a place is null (any node), or there are no places
  */
-function renderNodeAffinity(wheres) {
-  const nodeSelectorTerms = wheres.flatMap(where => {
-    if (where === null) return []
-    const { label, value } = parseNodeLabel(where)
+function renderNodeAffinity(nodePlaces) {
+  const selectivePlaces = nodePlaces.filter(place => place !== null)
+  if (selectivePlaces.length === 0 || selectivePlaces.length < nodePlaces.length) return {}
+  const nodeSelectorTerms = selectivePlaces.map(place => {
+    const { label, value } = parseNodeLabel(place)
     return { matchExpressions: [{ key: label, operator: 'In', values: [value] }] }
   })
-  if (nodeSelectorTerms.length === 0 || nodeSelectorTerms.length < wheres.length) return {}
   return { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } } }
 }
 
 /**
- * Parses a place to the label that a node must have: the given one, or that of a node's name.
- * @param {string} where `label=value`, or a node's name
+ * Parses the label that a node must have. For a node's name it is HOST_LABEL.
+ * @param {string} place `label=value`, or a node's name
  * @returns {{ label: string, value: string }}
  */
-export function parseNodeLabel(where) {
-  const [label, value] = where.includes('=') ? where.split('=', 2) : [HOST_LABEL, where]
+export function parseNodeLabel(place) {
+  const [label, value] = place.includes('=') ? place.split('=', 2) : [HOST_LABEL, place]
   return { label, value }
 }
 
-/** Renders the key of a file in a ConfigMap or Secret, without slashes. @param {string} file its path @returns {string} */
+/** Renders the key of a file in a ConfigMap or Secret: its path with `__` for each slash. @param {string} file @returns {string} */
 export function renderFileKey(file) {
   return file.replaceAll('/', '__')
 }
 
 /**
- * Creates a name for a volume of each path, as Kubernetes allows it: a–z, 0–9 and hyphens, at most 63. A duplicate
- * name gets a number.
+ * Creates a name for a volume of each path, as Kubernetes allows it: a–z, 0–9 and hyphens, at most 63 characters. A
+ * duplicate name gets a number.
  * @param {string[]} paths
  * @returns {Map<string, string>} names by path
  */

@@ -14,19 +14,33 @@ import { withTimeout } from '../../lib/wait.js'
  */
 
 /** @typedef {Awaited<ReturnType<typeof openConnection>>} Connection */
-/** @typedef {{ exitCode: number | undefined, stdout: string, said: string }} Answer said: the last lines of stderr */
-/** @typedef {{ said: RegExp, why: string, advice: (host: string) => string }} Refusal said: matches what ssh prints */
+/**
+ * The answer of a program that ran there.
+ * @typedef {object} Answer
+ * @property {number | undefined} exitCode undefined: ssh was killed, or did not start
+ * @property {string} stdout
+ * @property {string} stderrTail the last lines of stderr, joined
+ */
+/**
+ * A reason for which ssh makes no connection.
+ * @typedef {object} Refusal
+ * @property {RegExp} pattern matches what ssh prints
+ * @property {string} why
+ * @property {(host: string) => string} advice
+ */
 
 const KEEP = readFileSync(new URL('keep.sh', import.meta.url), 'utf8')
 const RUN = readFileSync(new URL('run.sh', import.meta.url), 'utf8')
 const CONNECT_SECONDS = 10
 const OPEN_SECONDS = 30
 const BEAT_MS = 2000
-// The connection is lost after this number of pings without an answer: before keep.sh ends by itself, after SILENT_SECONDS.
+// The connection is lost after this number of pings without an answer, before keep.sh ends by itself, after SILENT_SECONDS.
 const UNANSWERED_MOST = 5
 const SILENT_SECONDS = 20
 const CLOSE_SECONDS = 5
-/** The time until the loss of a silent network is noticed. */
+// Characters of the stderr of ssh that are kept for errors.
+const STDERR_MOST = 4000
+/** The time until the kit notices that the network is lost. */
 export const NOTICE_SECONDS = ((UNANSWERED_MOST + 1) * BEAT_MS) / 1000
 // ssh's exit status when the connection breaks, or cannot be made (EXIT STATUS, ssh(1)).
 const SSH_FAILED = 255
@@ -41,32 +55,32 @@ const PIPED = /** @type {const} */ ({ buffer: false, stdin: 'pipe', stdout: 'pip
 /** @type {Refusal[]} */
 const REFUSALS = [
   {
-    said: /^ENOENT$/,
+    pattern: /^ENOENT$/,
     why: 'there is no ssh here',
     advice: () => 'install the OpenSSH client (apt install openssh-client)',
   },
   {
-    said: /REMOTE HOST IDENTIFICATION HAS CHANGED|Host key for .* has changed/,
+    pattern: /REMOTE HOST IDENTIFICATION HAS CHANGED|Host key for .* has changed/,
     why: 'its host key is another than the one that ssh knows',
     advice: host => `if that is right, forget the old one with ssh-keygen -R, and accept the new one with: ssh ${host}`,
   },
   {
-    said: /Host key verification failed|No .* host key is known/,
+    pattern: /Host key verification failed|No .* host key is known/,
     why: 'ssh does not know its host key',
     advice: host => `look at it, and accept it with: ssh ${host}`,
   },
   {
-    said: /Permission denied|Too many authentication failures/,
+    pattern: /Permission denied|Too many authentication failures/,
     why: 'it accepts none of the keys that ssh has without asking',
     advice: host => `give it one with ssh-copy-id ${host}, or unlock yours with ssh-add`,
   },
   {
-    said: /Could not resolve hostname/,
+    pattern: /Could not resolve hostname/,
     why: 'its name is unknown',
     advice: () => 'name it as in ssh, or give it an address in ~/.ssh/config',
   },
   {
-    said: /Connection refused|timed out|No route to host|Network is unreachable/,
+    pattern: /Connection refused|timed out|No route to host|Network is unreachable/,
     why: 'it cannot be reached',
     advice: host => `see that sshd runs there, and try: ssh ${host}`,
   },
@@ -82,7 +96,7 @@ const REFUSALS = [
  */
 
 /**
- * Connects to another machine, and creates a folder there for the run.
+ * Opens a connection to another machine, and creates a folder there for the run.
  * @param {ConnectionOptions} options
  * @returns run: runs a program there to its end; start: starts one; folder: that of the run there; ask, assertOpen,
  *   assertKept, close: of the connection (`keepConnection`)
@@ -106,7 +120,7 @@ export async function openConnection({ host, folder, environment, signal, beatMs
     /**
      * Runs a program there to its end, whatever its exit code.
      * @param {string[]} command its argv
-     * @param {{ input?: import('node:stream').Readable }} [options] input: its stdin; absent: none
+     * @param {{ input?: import('node:stream').Readable }} [options] input: its stdin; absent: it is empty
      * @returns {Promise<Answer>}
      * @throws {SiteLostError} if the connection is lost; the signal's reason when it aborts
      */
@@ -117,7 +131,7 @@ export async function openConnection({ host, folder, environment, signal, beatMs
       const { exitCode, stdout, stderr } = await execa('ssh', [...inside, renderShellCommand(command)], options)
       signal.throwIfAborted()
       if (exitCode === SSH_FAILED) await kept.assertKept()
-      return { exitCode, stdout, said: listLastLines(stderr, 3).join(' | ') }
+      return { exitCode, stdout, stderrTail: listLastLines(stderr, 3).join(' | ') }
     },
 
     /**
@@ -128,17 +142,11 @@ export async function openConnection({ host, folder, environment, signal, beatMs
      */
     start({ command, log }) {
       kept.assertOpen()
-      const child = execa(
-        'ssh',
-        [...inside, renderShellCommand(['/bin/sh', '-c', RUN, 'run', kept.folder, ...command])],
-        {
-          ...OWN_GROUP,
-          ...PIPED,
-          env,
-          // execa's types know the first three descriptors only.
-          stdout: /** @type {1} */ (log),
-        },
-      )
+      const shellCommand = renderShellCommand(['/bin/sh', '-c', RUN, 'run', kept.folder, ...command])
+      // execa's types know the first three descriptors only.
+      const stdout = /** @type {1} */ (log)
+      const child = execa('ssh', [...inside, shellCommand], { ...OWN_GROUP, ...PIPED, env, stdout })
+      // Writing to an ssh that has ended fails; its end is seen anyway.
       child.stdin.on('error', () => {})
       return child
     },
@@ -154,25 +162,25 @@ export async function openConnection({ host, folder, environment, signal, beatMs
  * @throws {BenchError} if there is no connection, with the reason and advice; the signal's reason when it aborts
  */
 async function keepConnection(master, { host, signal, beatMs }) {
-  let said = ''
+  let stderrTail = ''
   master.stderr.setEncoding('utf8').on('data', text => {
-    said = (said + text).slice(-4000)
+    stderrTail = (stderrTail + text).slice(-STDERR_MOST)
   })
   master.stdin.on('error', () => {})
-  /** @type {((line: string | null) => void)[]} */
+  /** Each takes the answer to one word; null: the connection has ended. @type {((line: string | null) => void)[]} */
   const pending = []
   let isOpen = true
   let isClosing = false
   const ended = master.then(({ code }) => {
     isOpen = false
-    for (const answer of pending.splice(0)) answer(null)
-    return code === 'ENOENT' ? 'ENOENT' : listLastLines(said, 3).join(' | ')
+    for (const resolve of pending.splice(0)) resolve(null)
+    return code === 'ENOENT' ? 'ENOENT' : listLastLines(stderrTail, 3).join(' | ')
   })
   const folder = await awaitFolder(master, { ended, signal })
   if (folder === null) {
-    const why = await ended
+    const reason = await ended
     signal.throwIfAborted()
-    throw new BenchError(renderConnectionRefusal(host, why))
+    throw new BenchError(renderConnectionRefusal(host, reason))
   }
   let unanswered = 0
   readline.createInterface({ input: master.stdout }).on('line', line => {
@@ -183,7 +191,7 @@ async function keepConnection(master, { host, signal, beatMs }) {
   const beating = setInterval(() => {
     if (!isOpen) return
     if (unanswered === UNANSWERED_MOST) {
-      said = `${unanswered} pings went unanswered`
+      stderrTail = `${unanswered} pings went unanswered`
       master.kill('SIGKILL')
     } else void ask('ping').catch(() => {})
     unanswered++
@@ -193,23 +201,26 @@ async function keepConnection(master, { host, signal, beatMs }) {
   /**
    * Sends a word to keep.sh.
    * @param {'ping' | 'time'} word
-   * @returns {Promise<string>} the line that answers it
-   * @throws {SiteLostError} if the connection is lost
+   * @returns {Promise<string>} the line that answers it: `pong`, or nanoseconds since the epoch
+   * @throws {SiteLostError} if the connection is lost, or was closed
    */
   async function ask(word) {
     assertOpen()
-    const answer = await new Promise(resolve => {
-      pending.push(resolve)
-      master.stdin.write(`${word}\n`)
-    })
-    if (answer === null) assertOpen()
-    return answer
+    const answer = isOpen
+      ? await new Promise(resolve => {
+          pending.push(resolve)
+          master.stdin.write(`${word}\n`)
+        })
+      : null
+    if (answer !== null) return answer
+    assertOpen()
+    throw new SiteLostError(`the connection to ${host} was closed`)
   }
 
   /** Asserts that the connection is open, or was closed on purpose. @throws {SiteLostError} if it is lost */
   function assertOpen() {
     if (isOpen || isClosing) return
-    const why = listLastLines(said, 2).join(' | ')
+    const why = listLastLines(stderrTail, 2).join(' | ')
     throw new SiteLostError(
       `the connection to ${host} was lost${why ? `: ${why}` : ''}; what made the load there ends by itself within ${SILENT_SECONDS} s; when ${host} answers again, ${renderCommand('bench', '--resume')} goes on`,
     )
@@ -240,10 +251,10 @@ async function keepConnection(master, { host, signal, beatMs }) {
 }
 
 /**
- * Waits for the line in which keep.sh prints its folder.
+ * Waits for the line in which keep.sh prints its folder, and kills ssh when OPEN_SECONDS pass or the signal aborts.
  * @param {Master} master
- * @param {{ ended: Promise<unknown>, signal: AbortSignal }} options
- * @returns {Promise<string | null>} the path of the folder there; null: there is no connection
+ * @param {{ ended: Promise<unknown>, signal: AbortSignal }} options ended: resolves when ssh has ended
+ * @returns {Promise<string | null>} the path of the folder there; null: ssh ended before
  */
 async function awaitFolder(master, { ended, signal }) {
   const stop = () => master.kill('SIGKILL')
@@ -268,23 +279,23 @@ async function awaitFolder(master, { ended, signal }) {
 /**
  * Renders why there is no connection, with advice.
  * @param {string} host
- * @param {string} said the last lines of ssh
+ * @param {string} reason the last lines of ssh; ENOENT: there is no ssh
  * @returns {string}
  */
-function renderConnectionRefusal(host, said) {
-  const refusal = REFUSALS.find(candidate => candidate.said.test(said))
-  const what = `--load-host ${host}: no connection`
-  const quoted = said && said !== 'ENOENT' ? ` (ssh says: ${said})` : ''
+function renderConnectionRefusal(host, reason) {
+  const refusal = REFUSALS.find(({ pattern }) => pattern.test(reason))
+  const failure = `--load-host ${host}: no connection`
+  const quote = reason && reason !== 'ENOENT' ? ` (ssh says: ${reason})` : ''
   if (!refusal)
-    return `${what}${quoted}: it needs a POSIX shell and a folder for temporary files there; try: ssh ${host}`
-  return `${what}, ${refusal.why}${quoted}: ${refusal.advice(host)}`
+    return `${failure}${quote}: it needs a POSIX shell and a folder for temporary files there; try: ssh ${host}`
+  return `${failure}, ${refusal.why}${quote}: ${refusal.advice(host)}`
 }
 
 /**
  * Renders a command line for the login shell there. The command replaces the shell.
- * @param {string[]} words its argv
+ * @param {string[]} argv
  * @returns {string}
  */
-export function renderShellCommand(words) {
-  return `exec ${words.map(quoteWord).join(' ')}`
+export function renderShellCommand(argv) {
+  return `exec ${argv.map(quoteWord).join(' ')}`
 }

@@ -2,12 +2,16 @@ import path from 'node:path'
 import { BenchError } from '../../lib/errors.js'
 import { ROOT } from '../../lib/paths.js'
 import { openLedger } from '../../node/ledger.js'
+import { createFinding } from '../doctor-finding.js'
 import { openLoadHost } from './host.js'
 import { ENTRY_PORTS, rehearseLoad } from './rehearse.js'
 import { chooseAddress, claimAddress } from './site.js'
 
-/** @import { LoadGenerator, Tool, ToolSpec } from '../../model/types.ts' */
-/** @import { Finding } from '../kubernetes/doctor.js' */
+/**
+ * @import { LoadGenerator, Tool, ToolSpec } from '../../model/types.ts'
+ * @import { DoctorFinding } from '../doctor-finding.js'
+ * @import { LoadHost } from './host.js'
+ */
 
 /**
  * @typedef {object} LoadHostCheck
@@ -22,57 +26,93 @@ import { chooseAddress, claimAddress } from './site.js'
 /**
  * Checks all that a run with its load on another machine needs. A failure is a finding.
  * @param {LoadHostCheck} options
- * @returns {Promise<Finding[]>}
- * @throws the signal's reason when it aborts
+ * @returns {Promise<DoctorFinding[]>}
+ * @throws {BenchError} if this run's ledger cannot be written; the signal's reason when it aborts
  */
 export async function checkLoadHost({ host, requestedAddress, loads, findHere, say, signal }) {
   const ledger = openLedger({ runId: `doctor-${Date.now()}-${process.pid}` })
   const { folder } = ledger
-  /** @type {Finding[]} */
+  /** @type {DoctorFinding[]} */
   const findings = []
-  const addOkFinding = (/** @type {string} */ text) => findings.push({ level: 'ok', text })
-  const fail = (/** @type {unknown} */ error, /** @type {Finding['level']} */ level = 'missing') => {
-    if (!(error instanceof BenchError)) throw error
-    signal.throwIfAborted()
-    findings.push({ level, text: error.message })
-  }
   let address = ''
   try {
     const loadHost = await openLoadHost({ host, folder, environment: {}, signal, findHere, say })
     try {
-      const { machine, clock } = loadHost
-      addOkFinding(`${host}: ${machine.cpus} CPUs (${machine.cpuModel}), ${machine.kernel}`)
-      addOkFinding(
-        `its clock is ${Math.abs(clock.aheadMs).toFixed(1)} ms ${clock.aheadMs < 0 ? 'behind' : 'ahead'} (±${clock.uncertaintyMs.toFixed(1)}), which is counted out; a round trip takes ${clock.roundTripMs.toFixed(1)} ms`,
-      )
+      findings.push(...renderMachine(loadHost))
       address = chooseAddress({ requestedAddress, clientAddress: loadHost.clientAddress, host })
       claimAddress(ledger, address)
       for (const [i, load] of loads.entries()) {
         // A run takes the first load if none is named, so only its defects are errors.
-        const level = i === 0 ? 'missing' : 'warning'
-        try {
-          const tool = await loadHost.findTool(load.tool)
-          if ('missing' in tool) {
-            findings.push({ level, text: tool.missing })
-            continue
-          }
-          addOkFinding(`${tool.name} ${tool.version}: ${tool.path} (${tool.source})`)
-          const scripts = path.join(ROOT, load.scripts)
-          const ports = i === 0 ? ENTRY_PORTS : ENTRY_PORTS.slice(0, 1)
-          await rehearseLoad({ loadHost, load, tool, scripts, address, ports, folder, signal })
-          addOkFinding(`${load.name} on ${host} reaches ${address}, at ${ports.join(', ')}`)
-        } catch (error) {
-          fail(error, level)
-        }
+        const isDefault = i === 0
+        findings.push(...(await checkLoad(load, { loadHost, address, isDefault, folder, signal })))
       }
     } finally {
       await loadHost.close()
     }
   } catch (error) {
-    fail(error)
+    findings.push(createFailureFinding(error, 'missing', signal))
   } finally {
     ledger.release('addresses', address)
     ledger.close()
   }
   return findings
+}
+
+/**
+ * Renders what the other machine is, and how its clock differs.
+ * @param {LoadHost} loadHost
+ * @returns {DoctorFinding[]}
+ */
+function renderMachine({ host, machine, clock }) {
+  const lead = `${Math.abs(clock.aheadMs).toFixed(1)} ms ${clock.aheadMs < 0 ? 'behind' : 'ahead'}`
+  const uncertainty = `(±${clock.uncertaintyMs.toFixed(1)})`
+  const roundTrip = `a round trip takes ${clock.roundTripMs.toFixed(1)} ms`
+  return [
+    createFinding('ok', `${host}: ${machine.cpus} CPUs (${machine.cpuModel}), ${machine.kernel}`),
+    createFinding('ok', `its clock is ${lead} ${uncertainty}, which is counted out; ${roundTrip}`),
+  ]
+}
+
+/**
+ * Checks whether a generator can be found on the other machine, and reaches this one: the default at every port at which a load
+ * may enter, another at the first. A failure is a finding, and only a warning unless it is the default.
+ * @param {LoadGenerator} load
+ * @param {object} options
+ * @param {LoadHost} options.loadHost
+ * @param {string} options.address of the entry
+ * @param {boolean} options.isDefault
+ * @param {string} options.folder of the generator's log
+ * @param {AbortSignal} options.signal
+ * @returns {Promise<DoctorFinding[]>}
+ * @throws the signal's reason when it aborts
+ */
+async function checkLoad(load, { loadHost, address, isDefault, folder, signal }) {
+  const level = isDefault ? 'missing' : 'warning'
+  const findings = []
+  try {
+    const tool = await loadHost.findTool(load.tool)
+    if ('missing' in tool) return [createFinding(level, tool.missing)]
+    findings.push(createFinding('ok', `${tool.name} ${tool.version}: ${tool.path} (${tool.source})`))
+    const scripts = path.join(ROOT, load.scripts)
+    const ports = isDefault ? ENTRY_PORTS : ENTRY_PORTS.slice(0, 1)
+    await rehearseLoad({ loadHost, load, tool, scripts, address, ports, folder, signal })
+    findings.push(createFinding('ok', `${load.name} on ${loadHost.host} reaches ${address}, at ${ports.join(', ')}`))
+  } catch (error) {
+    findings.push(createFailureFinding(error, level, signal))
+  }
+  return findings
+}
+
+/**
+ * Creates the finding of an error that a person can act on.
+ * @param {unknown} error
+ * @param {DoctorFinding['level']} level
+ * @param {AbortSignal} signal
+ * @returns {DoctorFinding}
+ * @throws the error, if it is no BenchError; the signal's reason if it has aborted
+ */
+function createFailureFinding(error, level, signal) {
+  if (!(error instanceof BenchError)) throw error
+  signal.throwIfAborted()
+  return createFinding(level, error.message)
 }

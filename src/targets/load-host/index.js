@@ -2,17 +2,19 @@ import { createPlace, GENERATOR } from '../../model/sidecar-contract.js'
 import { awaitSample } from './process.js'
 import { findNearestSample, interpolateReading } from './samples.js'
 
-/** Services on one target, their generator on another machine. */
-/** @import { Deployment, Edge, Handle, Look, Observation, Sample, Target, Ledger } from '../../model/types.ts' */
 /**
+ * @import { Deployment, Edge, Handle, Ledger, Look, Observation, Sample, Target } from '../../model/types.ts'
  * @import { LoadHost } from './host.js'
- * @import { FarProcess } from './process.js'
+ * @import { RemoteProcess } from './process.js'
  */
 
 /**
  * Creates the target that runs services on one target, and their generator on another machine.
- * @param {{ target: Target, loadHost: LoadHost, address: string, ledger: Ledger }} options target: of the services;
- *   address: of this machine, at which the entry listens for the load; ledger: which holds the address
+ * @param {object} options
+ * @param {Target} options.target of the services
+ * @param {LoadHost} options.loadHost
+ * @param {string} options.address of this machine, at which the entry listens for the load
+ * @param {Ledger} options.ledger which holds the address
  * @returns {Target}
  */
 export function createLoadHostTarget({ target, loadHost, address, ledger }) {
@@ -30,59 +32,39 @@ export function createLoadHostTarget({ target, loadHost, address, ledger }) {
 
     async deploy(specs, at) {
       if (specs.some(({ role }) => role !== 'generator')) return target.deploy(specs, at)
-      /** @type {FarProcess[]} */
+      /** @type {RemoteProcess[]} */
       const processes = []
-      for (const spec of specs) processes.push(await loadHost.start(spec, at.folder))
-      /** @type {Deployment} */
-      const deployment = { processes, remove: async () => void (await Promise.all(processes.map(p => p.stop()))) }
-      return deployment
+      const remove = async () => void (await Promise.all(processes.map(p => p.stop())))
+      try {
+        for (const spec of specs) processes.push(await loadHost.start(spec, at.folder))
+      } catch (error) {
+        await remove()
+        throw error
+      }
+      return /** @type {Deployment} */ ({ processes, remove })
     },
 
     async look(processes) {
-      const { here, far } = splitProcesses(processes)
+      const { here, remote } = splitProcesses(processes)
       const looks = here.length > 0 ? await target.look(here) : []
-      await Promise.all(far.map(p => awaitSample(p, 0)))
-      return mergeValues(processes, { here: looks, far: lookAtProcess })
+      await Promise.all(remote.map(p => awaitSample(p, 0)))
+      return mergeValues(processes, { here: looks, remote: createLook })
     },
 
     async observe(processes, { onSample, ...options }) {
-      const { here, far } = splitProcesses(processes)
-      const [generator] = far
+      const { here, remote } = splitProcesses(processes)
+      const [generator] = remote
       if (!generator) return target.observe(processes, { onSample, ...options })
-      const complete = (/** @type {Sample} */ sample) => ({
-        ...sample,
-        readings: mergeValues(processes, {
-          here: sample.readings,
-          far: p => interpolateReading(p.samples, sample.epochMs),
-        }),
-      })
-      const observed = await target.observe(here, { ...options, onSample: onSample && (s => onSample(complete(s))) })
       const { window } = options
-      const isWhole = observed.end !== null && generator.ending() === null
+      const onHereSample = onSample && ((/** @type {Sample} */ sample) => onSample(completeSample(processes, sample)))
+      const hereObservation = await target.observe(here, { ...options, onSample: onHereSample })
+      const isWhole = hereObservation.end !== null && generator.ending() === null
       if (isWhole) await awaitSample(generator, window.endMs)
       const endClock = isWhole ? await loadHost.measureClock() : generator.clock
-      const completeEdge = (/** @type {Edge | null} */ edge) =>
-        edge && {
-          ...edge,
-          sample: complete(edge.sample),
-          states: mergeValues(processes, {
-            here: edge.states,
-            far: p => ({ threads: [], cpuLimitCores: null, identity: listIdentities(p), cpuSet: '' }),
-          }),
-        }
-      /** @type {Observation} */
       const observation = {
-        samples: observed.samples.map(complete),
-        start: completeEdge(observed.start),
-        end: completeEdge(observed.end),
-        after: observed.after && mergeValues(processes, { here: observed.after, far: lookAtProcess }),
+        ...completeObservation(processes, hereObservation),
         // The rest of the offset: run/generator.js has moved the window by the lead that was measured before the start.
         clockOffsetMs: Math.abs(endClock.aheadMs - generator.clock.aheadMs) + generator.clock.uncertaintyMs,
-        ...(observed.received && { received: mergeValues(processes, { here: observed.received, far: () => null }) }),
-        ...(observed.closedConnections && {
-          closedConnections: mergeValues(processes, { here: observed.closedConnections, far: () => null }),
-        }),
-        onHost: processes.flatMap((p, i) => (isFar(p) ? [] : [i])),
       }
       if (generator.samples.length === 0) return observation
       return {
@@ -108,46 +90,87 @@ export function createLoadHostTarget({ target, loadHost, address, ledger }) {
 /**
  * Says whether a process runs on the other machine.
  * @param {Handle} process
- * @returns {process is FarProcess}
+ * @returns {process is RemoteProcess}
  */
-function isFar(process) {
+function isRemote(process) {
   return 'samples' in process
 }
 
 /**
  * Splits processes by the machine on which they run.
  * @param {Handle[]} processes
- * @returns {{ here: Handle[], far: FarProcess[] }} far: on the other machine
+ * @returns {{ here: Handle[], remote: RemoteProcess[] }} remote: on the other machine
  */
 function splitProcesses(processes) {
-  return { here: processes.filter(p => !isFar(p)), far: processes.filter(isFar) }
+  return { here: processes.filter(p => !isRemote(p)), remote: processes.filter(isRemote) }
 }
 
 /**
  * Merges the values of all processes.
  * @template T
  * @param {Handle[]} processes
- * @param {{ here: T[], far: (process: FarProcess) => T }} values here: of the processes of the services' target, in
- *   their order; far: gives the value of a process of the other machine
+ * @param {{ here: T[], remote: (process: RemoteProcess) => T }} values here: of the processes of the services' target, in
+ *   their order; remote: gives the value of a process of the other machine
  * @returns {T[]} in the order of `processes`
  */
-function mergeValues(processes, { here, far }) {
+function mergeValues(processes, { here, remote }) {
   let index = 0
-  return processes.map(p => (isFar(p) ? far(p) : here[index++]))
+  return processes.map(p => (isRemote(p) ? remote(p) : here[index++]))
+}
+
+/**
+ * Completes an observation of the services' target with the processes of the other machine.
+ * @param {Handle[]} processes
+ * @param {Observation} observation
+ * @returns {Observation}
+ */
+function completeObservation(processes, { samples, start, end, after, received, closedConnections, clockOffsetMs }) {
+  const completeEdge = (/** @type {Edge | null} */ edge) =>
+    edge && {
+      ...edge,
+      sample: completeSample(processes, edge.sample),
+      states: mergeValues(processes, {
+        here: edge.states,
+        remote: p => ({ threads: [], cpuLimitCores: null, identity: listIdentities(p), cpuSet: '' }),
+      }),
+    }
+  return {
+    samples: samples.map(sample => completeSample(processes, sample)),
+    start: completeEdge(start),
+    end: completeEdge(end),
+    after: after && mergeValues(processes, { here: after, remote: createLook }),
+    clockOffsetMs,
+    ...(received && { received: mergeValues(processes, { here: received, remote: () => null }) }),
+    ...(closedConnections && {
+      closedConnections: mergeValues(processes, { here: closedConnections, remote: () => null }),
+    }),
+    onHost: processes.flatMap((p, i) => (isRemote(p) ? [] : [i])),
+  }
+}
+
+/**
+ * Completes a sample of the services' target with readings of the processes of the other machine.
+ * @param {Handle[]} processes
+ * @param {Sample} sample
+ * @returns {Sample}
+ */
+function completeSample(processes, sample) {
+  const interpolate = (/** @type {RemoteProcess} */ { samples }) => interpolateReading(samples, sample.epochMs)
+  return { ...sample, readings: mergeValues(processes, { here: sample.readings, remote: interpolate }) }
 }
 
 /**
  * Creates the look at a process of the other machine, of which only the identity is known.
- * @param {FarProcess} process
+ * @param {RemoteProcess} process
  * @returns {Look}
  */
-function lookAtProcess(process) {
+function createLook(process) {
   return { memory: null, identity: listIdentities(process), workers: null }
 }
 
 /**
- * Lists the identity of a process.
- * @param {FarProcess} process
+ * Lists the identity of a process: its pid and start.
+ * @param {RemoteProcess} process
  * @returns {string[]} one; []: no sample has come yet
  */
 const listIdentities = ({ samples }) => samples.slice(-1).map(({ identity }) => identity)

@@ -5,32 +5,41 @@ import readline from 'node:readline'
 import { listLastLines, renderTail } from '../../lib/log-tail.js'
 import { waitForCondition, withTimeout } from '../../lib/wait.js'
 import { NOTICE_SECONDS } from './connection.js'
-import { parseFarSample } from './samples.js'
+import { parseRemoteSample } from './samples.js'
 
 /**
  * @import { Handle, ProcessSpec } from '../../model/types.ts'
- * @import { Clock } from './host.js'
- */
-/**
  * @import { Connection } from './connection.js'
- * @import { FarSample } from './samples.js'
+ * @import { Clock } from './host.js'
+ * @import { RemoteSample } from './samples.js'
  */
 
 /**
- * A process on another machine. clock: as measured before the start; samples: its readings so far, to which more are added.
- * @typedef {Handle & { clock: Clock, samples: FarSample[], assertConnected: () => void, stop: () => Promise<void> }} FarProcess
+ * @typedef {object} OnLoadHost
+ * @property {Clock} clock as measured before the start
+ * @property {RemoteSample[]} samples the readings so far, to which more are added
+ * @property {() => void} assertConnected throws a SiteLostError if the connection is lost
+ * @property {() => Promise<void>} stop kills the process
  */
+/** A process on another machine. @typedef {Handle & OnLoadHost} RemoteProcess */
 
-// Longer than NOTICE_SECONDS, so that a lost network is reported first: then the run can be resumed, and the trial has not failed.
+// This is longer than NOTICE_SECONDS, so that a lost network is reported first: then the run can be resumed, and the trial has not
+// failed.
 const SAMPLE_SECONDS = NOTICE_SECONDS + 5
 const STOP_SECONDS = 5
-const PRINTED_MOST = 10
+// Lines of stderr that are kept for errors.
+const LINES_MOST = 10
 
 /**
  * Starts a process on another machine. Its log is written to a folder here as it comes.
- * @param {{ spec: ProcessSpec, folder: string, connection: Connection, clock: Clock, hostCpus: number }} options
- *   folder: of its log, here; clock: as measured before the start; hostCpus: CPUs there
- * @returns {Promise<FarProcess>} whether it started shows in `ending`
+ * @param {object} options
+ * @param {ProcessSpec} options.spec
+ * @param {string} options.folder of its log, here
+ * @param {Connection} options.connection
+ * @param {Clock} options.clock as measured before the start
+ * @param {number} options.hostCpus CPUs there
+ * @returns {Promise<RemoteProcess>} `ending` shows whether it started
+ * @throws {SiteLostError} if the connection is lost
  */
 export async function startRemoteProcess({ spec, folder, connection, clock, hostCpus }) {
   await mkdir(folder, { recursive: true })
@@ -40,20 +49,20 @@ export async function startRemoteProcess({ spec, folder, connection, clock, host
   const child = connection.start({ command: ['env', ...environment, spec.program, ...spec.argv], log })
   closeSync(log)
 
-  /** @type {FarSample[]} */
+  /** @type {RemoteSample[]} */
   const samples = []
   /** @type {string[]} */
   const stderrLines = []
   readline.createInterface({ input: child.stderr }).on('line', line => {
-    const sample = parseFarSample(line, { epochMs: Date.now() - clock.roundTripMs / 2, hostCpus })
+    const sample = parseRemoteSample(line, { epochMs: Date.now() - clock.roundTripMs / 2, hostCpus })
     if (sample) samples.push(sample)
     else stderrLines.push(line)
-    if (stderrLines.length > PRINTED_MOST) stderrLines.shift()
+    if (stderrLines.length > LINES_MOST) stderrLines.shift()
   })
   /** @type {string | null} */
   let ending = null
-  const exited = child.then(({ exitCode, signal, shortMessage }) => {
-    ending = exitCode === undefined ? (signal ? `signal ${signal}` : `${shortMessage}`) : `status ${exitCode}`
+  const exited = child.then(result => {
+    ending = renderEnding(result)
     return ending
   })
   const readLog = () => readFile(logFile, 'utf8')
@@ -72,10 +81,10 @@ export async function startRemoteProcess({ spec, folder, connection, clock, host
     waitUntilReady: async () => {},
     readLog,
 
-    async renderFailure(what) {
+    async renderFailure(failure) {
       await connection.assertKept()
       const words = listLastLines(stderrLines.join('\n'), 2).join(' | ')
-      return `${what} on ${connection.host}${words ? `: ${words}` : ''}${renderTail(await readLog(), logFile)}`
+      return `${failure} on ${connection.host}${words ? `: ${words}` : ''}${renderTail(await readLog(), logFile)}`
     },
 
     async stop() {
@@ -86,10 +95,20 @@ export async function startRemoteProcess({ spec, folder, connection, clock, host
 }
 
 /**
- * Waits until there is a reading at a moment or after it, or the process has ended.
- * @param {FarProcess} process
+ * Renders how ssh ended, which ends as its program does.
+ * @param {{ exitCode?: number, signal?: string, shortMessage?: string }} result of execa
+ * @returns {string} `status N`, `signal N`, or the error if ssh did not start
+ */
+function renderEnding({ exitCode, signal, shortMessage }) {
+  if (exitCode !== undefined) return `status ${exitCode}`
+  return signal ? `signal ${signal}` : `${shortMessage}`
+}
+
+/**
+ * Waits until there is a reading of a moment or after it, or the process has ended.
+ * @param {RemoteProcess} process
  * @param {number} epochMs by our clock; 0: any reading
- * @throws {import('../../lib/errors.js').SiteLostError} if the connection is lost; {TimeoutError} if no reading comes
+ * @throws {SiteLostError} if the connection is lost; {TimeoutError} if no reading comes in SAMPLE_SECONDS
  */
 export async function awaitSample({ samples, ending, spec, assertConnected }, epochMs) {
   const isRead = () => {

@@ -30,39 +30,39 @@ const LOAD = {
  * @typedef {object} Rehearsal
  * @property {LoadHost} loadHost
  * @property {LoadGenerator} load
- * @property {Tool} tool
- * @property {string} scripts of the load, here
+ * @property {Tool} tool the generator's program there
+ * @property {string} scripts of the load: their folder here
  * @property {string} address of the entry
- * @property {number[]} ports
- * @property {string} folder of the generator's log
+ * @property {string} folder of the generator's log, here
  * @property {AbortSignal} signal
  */
 
 /**
  * Lets the generator send a short load from the other machine to an echo server at the entry's address, port by port.
  * This finds what would fail every trial.
- * @param {Rehearsal} options
- * @throws {BenchError} if no request reaches one of the ports, with the reason and advice; the signal's reason when
- *   it aborts
+ * @param {Rehearsal & { ports: number[] }} options
+ * @throws {BenchError} if no request reaches one of the ports, with the reason and advice; {SiteLostError} if the connection is
+ *   lost; the signal's reason when it aborts
  */
-export async function rehearseLoad({ loadHost, load, tool, scripts, address, ports, folder, signal }) {
+export async function rehearseLoad({ ports, ...rehearsal }) {
+  for (const port of ports) await rehearsePort(rehearsal, port)
+}
+
+/**
+ * Rehearses the load at one port.
+ * @param {Rehearsal} rehearsal
+ * @param {number} port
+ * @throws as `rehearseLoad`
+ */
+async function rehearsePort({ loadHost, load, tool, scripts, address, folder, signal }, port) {
   const { host } = loadHost
-  for (const port of ports) {
-    const where = `${address}:${port}`
-    let isReached = false
-    const server = http.createServer((request, response) => void request.pipe(response))
-    server.on('connection', () => {
-      isReached = true
-    })
-    server.listen(port, address)
-    await once(server, 'listening').catch(error => {
-      const message = `nothing can listen at ${where} for ${host}: ${error.message}; end what does`
-      throw new BenchError(message, { cause: error })
-    })
+  const endpoint = `${address}:${port}`
+  const server = await startEchoServer({ address, port, host })
+  try {
     const spec = load.createGenerator({
       tool,
       scripts: loadHost.locate(scripts),
-      urls: [`http://${where}/`],
+      urls: [`http://${endpoint}/`],
       certificate: null,
       host: '',
       admin: null,
@@ -71,25 +71,48 @@ export async function rehearseLoad({ loadHost, load, tool, scripts, address, por
       cpus: 1,
       folder,
     })
+    const process = await loadHost.start(spec, folder)
     try {
-      const process = await loadHost.start(spec, folder)
-      try {
-        const ending = await withTimeout(process.exited, { seconds: END_SECONDS, late: () => 'late', signal })
-        const result = ending === 'status 0' ? load.parseResult(await process.readLog()) : null
-        if (result !== null && result.verified > 0) continue
-        if (ending !== 'late' && result === null)
-          throw new BenchError(await process.renderFailure(`${load.name} ended with ${ending}`))
-        if (isReached)
-          throw new BenchError(await process.renderFailure(`no request of ${load.name} at ${where} came back`))
-      } finally {
-        await process.stop()
-      }
-      throw new BenchError(
-        `${host} cannot reach ${where}: let it through the firewall of this machine (ports ${ENTRY_PORTS.join(', ')}), or name another address of this machine with --address`,
-      )
+      const ending = await withTimeout(process.exited, { seconds: END_SECONDS, late: () => 'late', signal })
+      const result = ending === 'status 0' ? load.parseResult(await process.readLog()) : null
+      if (result !== null && result.verified > 0) return
+      if (ending !== 'late' && result === null)
+        throw new BenchError(await process.renderFailure(`${load.name} ended with ${ending}`))
+      if (server.isReached())
+        throw new BenchError(await process.renderFailure(`no request of ${load.name} at ${endpoint} came back`))
     } finally {
+      await process.stop()
+    }
+    throw new BenchError(
+      `${host} cannot reach ${endpoint}: let it through the firewall of this machine (ports ${ENTRY_PORTS.join(', ')}), or name another address of this machine with --address`,
+    )
+  } finally {
+    server.close()
+  }
+}
+
+/**
+ * Starts a server that answers each request with its body.
+ * @param {{ address: string, port: number, host: string }} options host: the other machine, for the error
+ * @returns isReached: says whether a connection was accepted; close: ends the server and its connections
+ * @throws {BenchError} if it cannot listen there
+ */
+async function startEchoServer({ address, port, host }) {
+  let isReached = false
+  const server = http.createServer((request, response) => void request.pipe(response))
+  server.on('connection', () => {
+    isReached = true
+  })
+  server.listen(port, address)
+  await once(server, 'listening').catch(error => {
+    const message = `nothing can listen at ${address}:${port} for ${host}: ${error.message}; end what does`
+    throw new BenchError(message, { cause: error })
+  })
+  return {
+    isReached: () => isReached,
+    close() {
       server.closeAllConnections()
       server.close()
-    }
+    },
   }
 }

@@ -1,10 +1,10 @@
-# Runs a program in a process group of its own, and ends the group when its own stdin closes. What the program prints goes
-# to stdout; readings of it and of its machine go to stderr, each a line that begins with @.
+# This script runs a program in a process group of its own, and kills the group when its own stdin closes. The output of the
+# program goes to stdout; readings of it and of its machine go to stderr, each a line that begins with @.
 dir=$1
 shift
 cd "$dir" || exit 1
 exec 3<&0 4>&2
-# It is written down before it is the program: what keeps the folder ends it.
+# The pid is written down before the shell becomes the program, so that keep.sh can kill it.
 setsid sh -c 'echo $$ >"$1/pids/$$"; shift; exec "$@"' run "$dir" "$@" </dev/null 2>&1 3<&- 4>&- &
 pid=$!
 (

@@ -24,8 +24,8 @@ import { rehearseLoad } from './rehearse.js'
  * fails, both are closed.
  * @param {LoadHostChoice} options
  * @returns {Promise<Site>}
- * @throws {BenchError} if no load can be made there, with the reason and advice
- * @throws {UsageError} for an address that is not of this machine, or that another run has claimed
+ * @throws {BenchError} if no load can be made there, with the reason and advice; {UsageError} for an address that is not of this
+ *   machine, or that another run has claimed; the signal's reason when it aborts
  */
 export async function openLoadHostSite({ site, host, requestedAddress, load, say, signal }) {
   const { ledger } = site
@@ -66,9 +66,11 @@ export async function openLoadHostSite({ site, host, requestedAddress, load, say
 /**
  * Chooses the address of this machine at which the load reaches the entry: that of --address, else the one that the
  * other machine sees.
- * @param {{ requestedAddress: string | null, clientAddress: string | null, host: string, localAddresses?: string[] }}
- *   options requestedAddress: of --address; null: not set; clientAddress: as the other machine sees it; null:
- *   unknown; localAddresses: of this machine
+ * @param {object} options
+ * @param {string | null} options.requestedAddress of --address; null: not set
+ * @param {string | null} options.clientAddress of this machine, as the other one sees it; null: unknown
+ * @param {string} options.host for the error
+ * @param {string[]} [options.localAddresses] of this machine
  * @returns {string}
  * @throws {UsageError} if this machine does not have the address
  */
@@ -99,10 +101,10 @@ export function claimAddress(ledger, address) {
   )
 }
 
-/** Lists the IPv4 addresses of this machine. @returns {string[]} */
+/** Lists the IPv4 addresses of this machine, also of its loopback. @returns {string[]} */
 function listLocalAddresses() {
   return Object.values(os.networkInterfaces())
-    .flatMap(list => list ?? [])
+    .flatMap(addresses => addresses ?? [])
     .filter(({ family }) => family === 'IPv4')
     .map(({ address }) => address)
 }

@@ -4,13 +4,13 @@ import { callSafely } from '../../lib/call-safely.js'
 import { groupBy } from '../../lib/group-by.js'
 import { renderCommand } from '../../lib/render-command.js'
 import { findDistrust, readLedgers, removeHalfMadeLedgers, removeLedger } from '../../node/ledger.js'
-import { removeCgroup } from './cgroup-folders.js'
+import { killAndRemoveCgroup } from './cgroup-folders.js'
 import { listTreeParents, parseRunId } from './cgroups.js'
 import { killProcess, listMarkedProcesses } from './marks.js'
 import { listNetworkRuns } from './network-runs.js'
 
 /**
- * @import { LedgerEntry } from '../../model/types.ts'
+ * @import { HoldingKind, LedgerEntry } from '../../model/types.ts'
  * @import { CapWay } from './cgroups.js'
  */
 
@@ -18,72 +18,122 @@ import { listNetworkRuns } from './network-runs.js'
 const CGROUP_FILESYSTEMS = [0x27e0eb, 0x63677270]
 
 /**
- * The outcomes of a cleanup, as lines.
- * @typedef {object} Cleaned
+ * The outcome of a cleanup, as lines.
+ * @typedef {object} CleanupOutcome
  * @property {string[]} removed
  * @property {string[]} left with the reason
  * @property {string[]} failed with the error of the removal
  */
+/**
+ * @typedef {object} LocalCleanup
+ * @property {CapWay} way by which the runs of this machine limit CPU
+ * @property {string | null} [run] only this one, even if it was retained or has no ledger; null (by default): all runs
+ * @property {boolean} [hasRetained] retained runs, too
+ * @property {string} [root] the folder of ledgers
+ * @property {(namespace: string) => Promise<boolean>} [isNamespaceGone] says whether a namespace of a cluster is gone; absent:
+ *   none is
+ */
+/**
+ * The leftovers of runs on this machine, by the run's id.
+ * @typedef {object} Leftovers
+ * @property {Map<string, ReturnType<typeof listMarkedProcesses>>} processes
+ * @property {Map<string, string[]>} cgroups their folders
+ * @property {string[]} networks the runs that have network namespaces
+ */
+/** @typedef {{ noun: string, remove: () => unknown }} CleanupStep noun: for the thing that `remove` removes */
 
 /**
  * Removes what ended runs left on this machine. It touches nothing of a run whose owner is alive, may be alive in
  * another container, or is unknown. It runs each step, even after one failed.
- * @param {{ way: CapWay, run?: string | null, hasRetained?: boolean, root?: string, isNamespaceGone?: (namespace:
- *   string) => Promise<boolean> }} options run: only this one, even if it was retained or has no ledger; hasRetained:
- *   retained runs, too; root: of ledgers; isNamespaceGone: says whether a namespace of a cluster is gone; absent:
- *   none is
- * @returns {Promise<Cleaned>}
+ * @param {LocalCleanup} options
+ * @returns {Promise<CleanupOutcome>}
  */
 export async function cleanUpLocal({ way, run = null, hasRetained = false, isNamespaceGone, root }) {
-  /** @type {Cleaned} */
-  const cleaned = { removed: [], left: [], failed: [] }
+  /** @type {CleanupOutcome} */
+  const outcome = { removed: [], left: [], failed: [] }
   const distrust = findDistrust(root)
-  if (distrust !== null) cleaned.failed.push(distrust)
+  if (distrust !== null) outcome.failed.push(distrust)
   const ledgers = new Map(readLedgers(root).map(ledger => [ledger.runId, ledger]))
-  const processes = groupBy(listMarkedProcesses(), ({ runId }) => runId)
-  // Cgroups of runs are in the folders of this way of capping, or their ledgers name them.
-  const foldersHere = listTreeParents(way).flatMap(parent => readdirSync(parent).map(name => path.join(parent, name)))
-  const foldersOfLedgers = [...ledgers.values()].flatMap(({ holdings }) =>
-    holdings.flatMap(({ kind, name }) => (kind === 'cgroup' ? [name] : [])),
-  )
-  const runFolders = [...new Set([...foldersHere, ...foldersOfLedgers.filter(isCgroup)])].filter(folder =>
-    parseRunId(path.basename(folder)),
-  )
-  const trees = groupBy(runFolders, folder => `${parseRunId(path.basename(folder))}`)
-  const networks = listNetworkRuns()
-  for (const runId of new Set([...ledgers.keys(), ...processes.keys(), ...trees.keys(), ...networks])) {
+  const leftovers = findLeftovers(way, [...ledgers.values()])
+  const { processes, cgroups, networks } = leftovers
+  for (const runId of new Set([...ledgers.keys(), ...processes.keys(), ...cgroups.keys(), ...networks])) {
     if (run !== null && runId !== run) continue
     const ledger = ledgers.get(runId) ?? null
     const reason = findReasonLeft({ ledger, runId, isNamed: run !== null, hasRetained })
     if (reason !== null) {
-      cleaned.left.push(`run ${runId}: ${reason}`)
+      outcome.left.push(`run ${runId}: ${reason}`)
       continue
     }
-    const steps = [
-      ...(processes.get(runId) ?? []).map(({ pid }) => ({
-        what: `process ${pid} of run ${runId}`,
-        take: () => killProcess(pid),
-      })),
-      ...(trees.get(runId) ?? []).map(folder => ({ what: `cgroup ${folder}`, take: () => removeCgroup(folder) })),
-      ...(networks.includes(runId)
-        ? [{ what: `network namespaces of run ${runId}`, take: () => removeNetworks(runId) }]
-        : []),
-    ]
-    const hasFailed = await runCleanupSteps(steps, cleaned)
-    if (ledger === null || hasFailed) continue
-    const namespaces = ledger.holdings.flatMap(({ kind, name }) => (kind === 'namespace' ? [name] : []))
-    const remaining = []
-    for (const name of namespaces) if (!(await isNamespaceGone?.(name))) remaining.push(name)
-    if (remaining.length > 0) {
-      cleaned.left.push(
-        `namespace ${remaining.join(', ')} of run ${runId}: ${renderCommand('cleanup', '--target kubernetes')} removes it (--context names the cluster); where that cluster is gone: ${renderCommand('cleanup', `${runId} --cluster-gone`)}`,
-      )
-    } else {
-      await runCleanupSteps([{ what: `folder ${ledger.folder}`, take: () => removeLedger(ledger.folder) }], cleaned)
-    }
+    const hasFailed = await runCleanupSteps(listCleanupSteps(runId, leftovers), outcome)
+    if (ledger !== null && !hasFailed) await removeLedgerUnlessHeld(ledger, { isNamespaceGone, outcome })
   }
   removeHalfMadeLedgers(root)
-  return cleaned
+  return outcome
+}
+
+/**
+ * Finds the leftovers of runs on this machine, beside their ledgers.
+ * @param {CapWay} way
+ * @param {LedgerEntry[]} ledgers
+ * @returns {Leftovers}
+ */
+function findLeftovers(way, ledgers) {
+  // Cgroups of runs are in the folders of this way of capping, or their ledgers name them.
+  const foldersHere = listTreeParents(way).flatMap(parent => readdirSync(parent).map(name => path.join(parent, name)))
+  const heldFolders = ledgers.flatMap(ledger => listHeldNames(ledger, 'cgroup')).filter(isCgroup)
+  const runFolders = [...new Set([...foldersHere, ...heldFolders])].filter(folder => parseRunId(path.basename(folder)))
+  return {
+    processes: groupBy(listMarkedProcesses(), ({ runId }) => runId),
+    cgroups: groupBy(runFolders, folder => `${parseRunId(path.basename(folder))}`),
+    networks: listNetworkRuns(),
+  }
+}
+
+/**
+ * Lists the steps that remove the leftovers of a run, but for its ledger.
+ * @param {string} runId
+ * @param {Leftovers} leftovers
+ * @returns {CleanupStep[]}
+ */
+function listCleanupSteps(runId, { processes, cgroups, networks }) {
+  const processSteps = (processes.get(runId) ?? []).map(({ pid }) => ({
+    noun: `process ${pid} of run ${runId}`,
+    remove: () => killProcess(pid),
+  }))
+  const cgroupSteps = (cgroups.get(runId) ?? []).map(folder => ({
+    noun: `cgroup ${folder}`,
+    remove: () => killAndRemoveCgroup(folder),
+  }))
+  const networkStep = { noun: `network namespaces of run ${runId}`, remove: () => removeNetworks(runId) }
+  return [...processSteps, ...cgroupSteps, ...(networks.includes(runId) ? [networkStep] : [])]
+}
+
+/**
+ * Removes the ledger of a run, unless the run holds a namespace of a cluster that is not gone.
+ * @param {LedgerEntry} ledger
+ * @param {Pick<LocalCleanup, 'isNamespaceGone'> & { outcome: CleanupOutcome }} options outcome: is changed
+ */
+async function removeLedgerUnlessHeld(ledger, { isNamespaceGone, outcome }) {
+  const { runId, folder } = ledger
+  const remaining = []
+  for (const name of listHeldNames(ledger, 'namespace')) if (!(await isNamespaceGone?.(name))) remaining.push(name)
+  if (remaining.length > 0) {
+    outcome.left.push(
+      `namespace ${remaining.join(', ')} of run ${runId}: ${renderCommand('cleanup', '--target kubernetes')} removes it (--context names the cluster); where that cluster is gone: ${renderCommand('cleanup', `${runId} --cluster-gone`)}`,
+    )
+  } else {
+    await runCleanupSteps([{ noun: `folder ${folder}`, remove: () => removeLedger(folder) }], outcome)
+  }
+}
+
+/**
+ * Lists the things of a kind that a run holds by its ledger.
+ * @param {LedgerEntry} ledger
+ * @param {HoldingKind} kind
+ * @returns {string[]} their names
+ */
+function listHeldNames({ holdings }, kind) {
+  return holdings.filter(holding => holding.kind === kind).map(({ name }) => name)
 }
 
 /**
@@ -91,14 +141,14 @@ export async function cleanUpLocal({ way, run = null, hasRetained = false, isNam
  * @param {string} runId
  */
 async function removeNetworks(runId) {
-  const { removeNamespaces } = await import('./networks.js')
-  await removeNamespaces(runId)
+  const { removeNetworkNamespaces } = await import('./bridge.js')
+  await removeNetworkNamespaces(runId)
 }
 
 /**
  * Finds the reason why a run is not cleaned up.
  * @param {{ ledger: LedgerEntry | null, runId: string, isNamed: boolean, hasRetained: boolean }} options ledger:
- *   null: it has none; isNamed: the user named this run
+ *   null: it has none; isNamed: the user named this run; hasRetained: retained runs are cleaned up, too
  * @returns {string | null} null: it is cleaned up
  */
 function findReasonLeft({ ledger, runId, isNamed, hasRetained }) {
@@ -112,26 +162,27 @@ function findReasonLeft({ ledger, runId, isNamed, hasRetained }) {
 }
 
 /**
- * Says whether a folder that a ledger names is a cgroup, since its processes are killed with it.
+ * Says whether a folder that a ledger names is a cgroup, since it is removed with its processes.
  * @param {string} folder
+ * @returns {boolean} false also: it does not exist
  */
 const isCgroup = folder => callSafely(() => CGROUP_FILESYSTEMS.includes(statfsSync(folder).type), false)
 
 /**
- * Runs every step, even after one failed, and adds the outcomes to `cleaned`.
- * @param {{ what: string, take: () => unknown }[]} steps what: the noun for it; take: removes it
- * @param {Cleaned} cleaned is changed
+ * Runs every step, even after one failed, and adds what they did to the outcome.
+ * @param {CleanupStep[]} steps
+ * @param {CleanupOutcome} outcome is changed
  * @returns {Promise<boolean>} whether any step failed
  */
-export async function runCleanupSteps(steps, cleaned) {
+export async function runCleanupSteps(steps, outcome) {
   let hasFailed = false
-  for (const { what, take } of steps) {
+  for (const { noun, remove } of steps) {
     try {
-      await take()
-      cleaned.removed.push(what)
+      await remove()
+      outcome.removed.push(noun)
     } catch (error) {
       hasFailed = true
-      cleaned.failed.push(`${what}: ${/** @type {Error} */ (error).message}`)
+      outcome.failed.push(`${noun}: ${/** @type {Error} */ (error).message}`)
     }
   }
   return hasFailed

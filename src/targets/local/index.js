@@ -1,114 +1,72 @@
-import os from 'node:os'
-import { BenchError } from '../../lib/errors.js'
-import { readPlace } from '../../lib/process-start.js'
 import { runAtExit } from '../../lib/run-at-exit.js'
 import { createPlace, GENERATOR, PROBER } from '../../model/sidecar-contract.js'
-import { openLedger } from '../../node/ledger.js'
-import { readCores, readLimits, readMachine } from '../../node/machine.js'
 import { lookAtProbes, observeProbes } from '../../node/observer.js'
-import { findOnPath } from '../../tools/find.js'
-import { assertPortsFree, createAddresses, holdBlock } from './addresses.js'
-import { createTree } from './cgroups.js'
+import { assertPortsFree, createAddressAllocator, holdAddressBlock } from './addresses.js'
+import { createCgroupTree } from './cgroups.js'
+import { LOG_CHECK_MS, LOG_LIMIT } from './log-file.js'
 import { killProcess, listMarkedProcesses } from './marks.js'
 import { createNetworks } from './networks.js'
 import { createLocalProber } from './prober.js'
-import { BOUND_MS, LOG_MOST, startProcess } from './process.js'
+import { startProcess } from './process.js'
 import { createProcessAccounting } from './process-accounting.js'
-import { findQuota } from './quota.js'
-import { countReceivedConnections } from './received.js'
+import { startReceivedCount } from './received.js'
 
-/** @import { Deployment, Ledger, Target, Site, Tool, ToolSpec } from '../../model/types.ts' */
 /**
+ * @import { Deployment, Handle, Ledger, Target } from '../../model/types.ts'
  * @import { CapWay, CgroupTree } from './cgroups.js'
  * @import { Networks } from './networks.js'
+ * @import { RunningProcess } from './process.js'
  */
-/** @import { RunningProcess } from './process.js' */
 
 // A rig mostly waits for timeouts, so several run at once; each leaves a hundred MiB behind, so they are few.
 const RIGS_MOST = 3
 
 /**
- * Opens this machine as a site.
- * @param {{ runId: string, way: CapWay, findTool: (spec: ToolSpec) => Promise<Tool | { missing: string }>, say?:
- *   (line: string) => void }} options say: prints a warning
- * @returns {Promise<Site>} closing its target closes its ledger
- * @throws {BenchError} if no addresses are free, or no cgroups can be created
- */
-export async function openLocalSite({ runId, way, findTool, say }) {
-  const hasTaskset = (await findOnPath('taskset', process.env.PATH ?? '')) !== null
-  const ledger = openLedger({ runId })
-  const networks = createNetworks({ ledger })
-  /** @type {Record<string, unknown>} */
-  const machine = { ...readMachine(), bootId: readPlace().bootId, cgroupVersion: way.version, capWay: way.how }
-  if ('lacksMemory' in way) machine.lacksMemoryController = true
-  return {
-    target: await createLocalTarget({ ledger, way, networks, say }).catch(error => {
-      ledger.close()
-      throw error
-    }),
-    runId,
-    ledger,
-    cpus: os.availableParallelism(),
-    machine,
-    sampleSource: 'cgroup',
-    limits: { ...readLimits(), quota: findQuota(way) },
-    cores: hasTaskset ? readCores() : [],
-    assertCpuSettings(conditions) {
-      if (way.how !== 'none') return
-      const hasRequests = conditions.some(c => (c.cpuRequestCores ?? c.neighbourCores) !== undefined)
-      if (hasRequests) throw new BenchError(`no CPU request can be set here, as the weight of a cgroup: ${way.reason}`)
-      const hasPods = conditions.some(({ podCpuCores }) => podCpuCores !== undefined)
-      if (hasPods)
-        throw new BenchError(`no CPU limit of a pod can be set here, as the quota of a cgroup: ${way.reason}`)
-    },
-    async assertInterception() {
-      await networks.assertPossible()
-      machine.iptables = await networks.readIptablesVersion()
-    },
-    findTool,
-  }
-}
-
-/**
  * Creates the target that runs every process on this machine. Each process has a cgroup of its own; each service has
  * a loopback address that no earlier trial had, or a network namespace.
- * @param {{ ledger: Ledger, way: CapWay, networks?: Networks, say?: (line: string) => void }} options ledger: of the
- *   run; closing the target closes it; say: prints a warning
+ * @param {object} options
+ * @param {Ledger} options.ledger of the run; closing the target closes it
+ * @param {CapWay} options.way
+ * @param {Networks} [options.networks]
+ * @param {(line: string) => void} [options.say] prints a warning
  * @returns {Promise<Target>}
- * @throws {BenchError} if no addresses are free, or no cgroups can be created
+ * @throws {BenchError} if no addresses are free, or the cgroup of the run exists already; the system's error if no cgroup can be
+ *   created
  */
 export async function createLocalTarget({ ledger, way, networks = createNetworks({ ledger }), say = () => {} }) {
   const { runId } = ledger
   const isCapped = way.how === 'v1' || way.how === 'v2'
-  const block = holdBlock(ledger)
+  const block = holdAddressBlock(ledger)
   /** @type {CgroupTree} */
   let tree
   try {
-    tree = isCapped ? await createTree({ way, ledger }) : createProcessAccounting({ runId })
+    tree = isCapped ? await createCgroupTree({ way, ledger }) : createProcessAccounting({ runId })
   } catch (error) {
     ledger.release('addresses', block)
     throw error
   }
-  const nextAddress = createAddresses(block)
+  const allocateAddress = createAddressAllocator(block)
   /** @type {Set<RunningProcess>} */
   const running = new Set()
 
   const killMarkedProcesses = () => {
     for (const marked of listMarkedProcesses()) if (marked.runId === runId) killProcess(marked.pid)
   }
-  const leaveAll = runAtExit(killMarkedProcesses)
-  const { call, close: closeProber } = createLocalProber({ runId, enter: networks.enterProber })
+  const cancelKillAtExit = runAtExit(killMarkedProcesses)
+  const createEnterArgv = networks.createProberEnterArgv
+  const { call, close: closeProber } = createLocalProber({ runId, createEnterArgv })
   const warnedNames = new Set()
-  const limitProcessLog = async (/** @type {RunningProcess} */ { spec, boundLog }) => {
-    const name = `${spec.service}'s ${spec.role}`
-    if (!(await boundLog().catch(() => false)) || warnedNames.has(name)) return
+  const checkLog = async (/** @type {RunningProcess} */ process) => {
+    const name = renderProcessName(process)
+    const wasTooLarge = await process.enforceLogLimit().catch(() => false)
+    if (!wasTooLarge || warnedNames.has(name)) return
     warnedNames.add(name)
-    const consequence = spec.role === 'generator' ? 'it was ended' : 'what it logs costs CPU and disk'
-    say(`the log of ${name} is over ${LOG_MOST}: only its end is kept, and ${consequence}`)
+    const consequence = process.spec.role === 'generator' ? 'it was ended' : 'what it logs costs CPU and disk'
+    say(`the log of ${name} is over ${LOG_LIMIT}: only its end is kept, and ${consequence}`)
   }
-  const bounding = setInterval(() => {
-    for (const process of running) limitProcessLog(process)
-  }, BOUND_MS).unref()
+  const logTimer = setInterval(() => {
+    for (const process of running) checkLog(process)
+  }, LOG_CHECK_MS).unref()
 
   return {
     name: 'local',
@@ -117,7 +75,7 @@ export async function createLocalTarget({ ledger, way, networks = createNetworks
 
     async placesFor(start, services, { hasNamespaces = false } = {}) {
       if (hasNamespaces) return networks.placesFor(start, services)
-      return Object.fromEntries([...services, PROBER, GENERATOR].map(name => [name, createPlace(nextAddress())]))
+      return Object.fromEntries([...services, PROBER, GENERATOR].map(name => [name, createPlace(allocateAddress())]))
     },
 
     rigsMost: RIGS_MOST,
@@ -125,29 +83,26 @@ export async function createLocalTarget({ ledger, way, networks = createNetworks
     call,
     look: async processes => lookAtProbes(listProbes(processes)),
     async observe(processes, options) {
-      const counted = processes.map(process => {
-        const { spec, pids, podNetworks } = /** @type {RunningProcess} */ (process)
-        return spec.role === 'sidecar' ? { pids, podNetworks } : null
-      })
-      const count = countReceivedConnections(counted, options)
-      let received = /** @type {ReturnType<typeof count> | null} */ (null)
+      const sidecars = castToRunning(processes).map(process => (process.spec.role === 'sidecar' ? process : null))
+      const endCount = startReceivedCount(sidecars, options)
+      let counting = /** @type {ReturnType<typeof endCount> | null} */ (null)
       const onEnd = () => {
-        received = count()
+        counting = endCount()
       }
-      const observed = await observeProbes(listProbes(processes), { ...options, onEnd })
-      const bytes = (await received) ?? processes.map(() => null)
+      const observation = await observeProbes(listProbes(processes), { ...options, onEnd })
+      const counts = (await counting) ?? processes.map(() => null)
       return {
-        ...observed,
-        received: bytes.map(counts => counts?.bytes ?? null),
-        receivedByPod: bytes.map(counts => (counts && counts.byPod.length > 0 ? counts.byPod : null)),
-        closedConnections: bytes.map(counts => counts?.closed ?? null),
+        ...observation,
+        received: counts.map(count => count?.bytes ?? null),
+        receivedByPod: counts.map(count => (count && count.byPod.length > 0 ? count.byPod : null)),
+        closedConnections: counts.map(count => count?.closed ?? null),
         clockOffsetMs: 0,
       }
     },
 
     async close({ retain } = { retain: false }) {
-      leaveAll()
-      clearInterval(bounding)
+      cancelKillAtExit()
+      clearInterval(logTimer)
       closeProber()
       if (!retain) {
         await tree.remove()
@@ -160,20 +115,25 @@ export async function createLocalTarget({ ledger, way, networks = createNetworks
       }
       ledger.close({ retain })
       for (const process of running) process.unref()
-      return [...running].map(({ spec }) => `${spec.service}'s ${spec.role}`)
+      return [...running].map(renderProcessName)
     },
   }
 }
 
 /**
  * Creates `deploy` of the target.
- * @param {{ runId: string, tree: CgroupTree, networks: Networks, running: Set<RunningProcess>, call: Target['call']
- *   }} options running: the processes of all deployments, which this changes; call: calls a procedure of the prober
- * @returns {Target['deploy']}
+ * @param {object} options
+ * @param {string} options.runId
+ * @param {CgroupTree} options.tree
+ * @param {Networks} options.networks
+ * @param {Set<RunningProcess>} options.running the processes of all deployments, which this changes
+ * @param {Target['call']} options.call calls a procedure of the prober
+ * @returns {Target['deploy']} it throws a BenchError if a port is in use, a limit cannot be set, or an awaited process does not
+ *   become ready, after it has removed all
  */
 function createDeploy({ runId, tree, networks, running, call }) {
   return async (specs, { start, folder, pace, onStart }) => {
-    const hasNamespaces = networks.has(start, specs)
+    const hasNamespaces = networks.hasNamespaces(start, specs)
     if (!hasNamespaces) assertPortsFree(specs)
     /** @type {RunningProcess[]} */
     const processes = []
@@ -183,17 +143,19 @@ function createDeploy({ runId, tree, networks, running, call }) {
       async remove() {
         await Promise.all(processes.map(p => p.stop()))
         for (const p of processes) running.delete(p)
-        await networks.remove(start, specs)
+        await networks.removeNamespaces(start, specs)
       },
     }
     try {
-      if (hasNamespaces) await networks.prepare(start, specs)
+      if (hasNamespaces) await networks.createNamespaces(start, specs)
       for (const spec of specs) {
         await pace?.()
-        const inside = hasNamespaces
-          ? { enter: networks.enter(start, spec), podNetworks: networks.listPodNetworks(start, spec), call }
-          : {}
-        const process = await startProcess({ spec, folder, tree, start, runId, ...inside })
+        const inNamespace = hasNamespaces && {
+          enterArgv: networks.createEnterArgv(start, spec),
+          podNetworks: networks.listPodNetworks(start, spec),
+          call,
+        }
+        const process = await startProcess({ spec, folder, tree, start, runId, ...inNamespace })
         processes.push(process)
         running.add(process)
         onStart?.(process)
@@ -208,9 +170,19 @@ function createDeploy({ runId, tree, networks, running, call }) {
 }
 
 /**
- * Lists the probes of processes of this target.
- * @param {import('../../model/types.ts').Handle[]} processes of this target
+ * Casts handles of this target to their own type.
+ * @param {Handle[]} processes
  */
+function castToRunning(processes) {
+  return /** @type {RunningProcess[]} */ (processes)
+}
+
+/** Lists the probes of processes of this target. @param {Handle[]} processes */
 function listProbes(processes) {
-  return processes.map(p => /** @type {RunningProcess} */ (p).probe)
+  return castToRunning(processes).map(({ probe }) => probe)
+}
+
+/** Renders a process in words, such as `gateway's sidecar`. @param {RunningProcess} process */
+function renderProcessName({ spec }) {
+  return `${spec.service}'s ${spec.role}`
 }

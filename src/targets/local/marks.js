@@ -3,12 +3,17 @@ import { listPids, readProcFile } from '../../node/kernel/proc-files.js'
 /** Every process of a run carries these in its environment, so that `cleanup` finds what a killed run left. */
 const VARIABLES = { runId: 'SIDECAR_BENCH_RUN', start: 'SIDECAR_BENCH_START', name: 'SIDECAR_BENCH_PROCESS' }
 
-/** @typedef {{ runId: string, start: string, name: string }} Marks start: the number of its start in the target; name: `service-role` */
+/**
+ * @typedef {object} Marks
+ * @property {string} runId
+ * @property {string} start the number of its start in the target; empty: it has none
+ * @property {string} name `service-role`; empty: it has none
+ */
 
 /**
- * Renders the marks as environment variables.
+ * Renders marks as environment variables.
  * @param {Partial<Marks>} marks
- * @returns {Record<string, string>}
+ * @returns {Record<string, string>} values by the variable's name
  */
 export function renderMarks(marks) {
   return Object.fromEntries(
@@ -23,16 +28,16 @@ export function renderMarks(marks) {
 export function listMarkedProcesses() {
   return listPids().flatMap(pid => {
     const environment = readProcFile(`/proc/${pid}/environ`).split('\0')
-    const [runId, start, name] = Object.values(VARIABLES).map(
-      variable => environment.find(entry => entry.startsWith(`${variable}=`))?.slice(variable.length + 1) ?? '',
-    )
+    const readVariable = (/** @type {string} */ variable) =>
+      environment.find(entry => entry.startsWith(`${variable}=`))?.slice(variable.length + 1) ?? ''
+    const [runId, start, name] = Object.values(VARIABLES).map(readVariable)
     return runId ? [{ pid: Number(pid), runId, start, name }] : []
   })
 }
 
 /**
- * Kills a process, or the process group of a negative id. It does nothing if the process has exited.
- * @param {number} pid
+ * Kills a process, or a process group. It does nothing if that has exited.
+ * @param {number} pid negative: that of the leader of the group
  * @throws the system's error if it may not be killed
  */
 export function killProcess(pid) {

@@ -4,79 +4,102 @@ import { SiteLostError } from '../../lib/errors.js'
 import { ROOT } from '../../lib/paths.js'
 import { withTimeout } from '../../lib/wait.js'
 import { createProber } from '../../node/prober.js'
-import { startSession } from '../converse.js'
+import { startSession } from '../agent-session.js'
 import { killProcess, renderMarks } from './marks.js'
 
-/** @import { Session } from '../converse.js' */
+/**
+ * @import { Target } from '../../model/types.ts'
+ * @import { Session } from '../agent-session.js'
+ */
 
 const AGENT = path.join(ROOT, 'src/agent/main.js')
 const STDERR_MOST = 2000
 const CLOSE_SECONDS = 5
-// Says whether a procedure runs in a rig's agent. All others stay outside: `lab --watch` starts services during the corpus, and their
-// calls continue after it.
-const isOfCorpus = (/** @type {string} */ procedure) => /^(open$|close$|probe)/.test(procedure)
+
+/**
+ * An agent in a process of this machine. `ended` resolves when the process has ended, with the last characters of its stderr, or the
+ * signal or error that ended it; empty: it ended by itself and printed nothing.
+ * @typedef {Session & { ended: Promise<string> }} LocalAgent
+ */
 
 /**
  * Creates the prober of this machine. From `open` to `close`, the procedures of a rig's parity corpus run in a
  * process of their own: the corpus leaves a hundred MiB behind, which would count as the kit's in every window. If
  * services have network namespaces, a process in one of these runs the other procedures.
- * @param {{ runId: string, enter?: () => string[] | null }} options enter: creates the argv that enters the
+ * @param {{ runId: string, createEnterArgv?: () => string[] | null }} options createEnterArgv: creates the argv that enters the
  *   namespace; null: services are reached from here
- * @returns {{ call: import('../../model/types.ts').Target['call'], close: () => void }} close: ends the process in the namespace
+ * @returns {{ call: Target['call'], close: () => void }} call: rejects with a SiteLostError if the agent of a rig is lost; close:
+ *   ends the process in the namespace
  */
-export function createLocalProber({ runId, enter = () => null }) {
+export function createLocalProber({ runId, createEnterArgv = () => null }) {
   const prober = createProber()
-  /** @type {Session | null} */
-  let agentInside = null
-  /** Agents by the number of their rig. @type {Map<number, Session & { ended: Promise<string> }>} */
-  const sessions = new Map()
-  const end = async (/** @type {number} */ rig) => {
-    const session = sessions.get(rig)
-    session?.close()
-    await session?.ended
-    sessions.delete(rig)
+  /** @type {LocalAgent | null} */
+  let agentInNamespace = null
+  /** Agents by the number of their rig. @type {Map<number, LocalAgent>} */
+  const rigAgents = new Map()
+
+  /** @type {(procedure: string, args: unknown, signal: AbortSignal | undefined) => Promise<unknown>} */
+  const callOutsideOfRigs = async (procedure, args, signal) => {
+    const enterArgv = createEnterArgv()
+    if (enterArgv === null) return /** @type {any} */ (prober)[procedure](args, signal)
+    if (!agentInNamespace?.isOpen()) agentInNamespace = startAgent({ runId, enterArgv })
+    return agentInNamespace.call(procedure, args, { signal })
   }
-  /** @type {import('../../model/types.ts').Target['call']} */
-  const call = async (procedure, args, { rig = 0, signal } = {}) => {
-    const entering = enter()
-    if (procedure === 'open') sessions.set(rig, startAgent({ runId, enter: entering ?? [] }))
-    const session = sessions.get(rig)
-    if (session === undefined && procedure === 'close') return /** @type {any} */ (undefined)
-    if (session === undefined && isOfCorpus(procedure)) throw new Error('the rig is not open')
-    if (session === undefined || !isOfCorpus(procedure)) {
-      if (entering === null) return /** @type {any} */ (prober)[procedure](args, signal)
-      if (!agentInside?.isOpen()) agentInside = startAgent({ runId, enter: entering })
-      return /** @type {any} */ (agentInside.call(procedure, args, { signal }))
-    }
-    // Another call may close the session before the answer.
-    const { call: ask, isOpen } = session
-    const answer = ask(procedure, args, { signal })
+  const endRig = async (/** @type {number} */ rig) => {
+    const agent = rigAgents.get(rig)
+    agent?.close()
+    await agent?.ended
+    rigAgents.delete(rig)
+  }
+  /** @type {(rig: number, procedure: string, args: unknown, signal: AbortSignal | undefined) => Promise<unknown>} */
+  const callInRig = async (rig, procedure, args, signal) => {
+    if (procedure === 'open') rigAgents.set(rig, startAgent({ runId, enterArgv: createEnterArgv() ?? [] }))
+    const agent = rigAgents.get(rig)
+    if (agent === undefined && procedure === 'close') return undefined
+    if (agent === undefined) throw new Error('the rig is not open')
+    const answer = agent.call(procedure, args, { signal })
     if (procedure === 'close') {
       // A stopped agent never answers; the failure of an agent has been reported.
       const settled = answer.catch(() => {})
       await withTimeout(settled, { seconds: CLOSE_SECONDS, late: () => {} })
-      return /** @type {any} */ (end(rig))
+      return endRig(rig)
     }
     try {
-      return /** @type {any} */ (await answer)
+      return await answer
     } catch (error) {
       // The loss of an agent is no result of a plane, so the run ends.
-      if (!isOpen()) throw new SiteLostError(/** @type {Error} */ (error).message, { cause: error })
-      if (procedure === 'open') await end(rig)
+      if (!agent.isOpen()) throw new SiteLostError(/** @type {Error} */ (error).message, { cause: error })
+      if (procedure === 'open') await endRig(rig)
       throw error
     }
   }
-  return { call, close: () => agentInside?.close() }
+  return {
+    async call(procedure, args, { rig = 0, signal } = {}) {
+      const result = isOfCorpus(procedure)
+        ? callInRig(rig, procedure, args, signal)
+        : callOutsideOfRigs(procedure, args, signal)
+      return /** @type {any} */ (await result)
+    },
+    close: () => agentInNamespace?.close(),
+  }
+}
+
+/**
+ * Says whether a procedure runs in a rig's agent. All others stay outside: `lab --watch` starts services during the corpus, and
+ * their calls continue after it.
+ * @param {string} procedure
+ */
+function isOfCorpus(procedure) {
+  return /^(open$|close$|probe)/.test(procedure)
 }
 
 /**
  * Starts an agent in a process of its own.
- * @param {{ runId: string, enter: string[] }} options enter: argv prefix that enters a namespace; []: none
- * @returns {Session & { ended: Promise<string> }} ended: resolves with the last lines of its stderr, or the error if
- *   it could not be started
+ * @param {{ runId: string, enterArgv: string[] }} options enterArgv: prefix that enters a namespace; []: none
+ * @returns {LocalAgent}
  */
-function startAgent({ runId, enter }) {
-  const [program, ...argv] = [...enter, process.execPath, AGENT]
+function startAgent({ runId, enterArgv }) {
+  const [program, ...argv] = [...enterArgv, process.execPath, AGENT]
   const agent = spawn(program, argv, {
     env: { PATH: process.env.PATH, ...renderMarks({ runId }) },
     stdio: ['pipe', 'pipe', 'pipe'],
@@ -98,5 +121,5 @@ function startAgent({ runId, enter }) {
   // An upstream that the agent started and that stopped itself (SIGSTOP) would outlive it.
   const end = () => pid && killProcess(-pid)
   agent.once('exit', end)
-  return { ...startSession({ stdin, stdout, closed: ended, what: `process ${pid}`, end }), ended }
+  return { ...startSession({ stdin, stdout, closed: ended, place: `process ${pid}`, end }), ended }
 }

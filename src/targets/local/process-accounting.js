@@ -1,67 +1,96 @@
 import { waitForCondition } from '../../lib/wait.js'
 import { NOT_OFFERED } from '../../node/kernel/cgroup.js'
 import { readThreads } from '../../node/kernel/probe.js'
-import { hasEnded, listProcEntries, sumStatusBytes } from '../../node/kernel/proc-files.js'
+import { hasEnded, listProcEntries, readProcFile, sumStatusBytes } from '../../node/kernel/proc-files.js'
 import { killProcess, listMarkedProcesses } from './marks.js'
+
+/** @import { CgroupTree, Group } from './cgroups.js' */
+
+const REMOVE_SECONDS = 30
 
 /**
  * Creates groups that read processes one by one in /proc, for machines without cgroups (only under `--cpu none`).
  * They limit nothing, and counters that only a cgroup has are null.
  * @param {{ runId: string }} options
- * @returns {import('./cgroups.js').CgroupTree}
+ * @returns {CgroupTree}
  */
 export function createProcessAccounting({ runId }) {
+  return { create: async name => createProcessGroup(runId, name), async remove() {} }
+}
+
+/**
+ * Creates a group of the processes of a start, which are known by their marks.
+ * @param {string} runId
+ * @param {string} name of the group: `start-service-role`
+ * @returns {Group}
+ */
+function createProcessGroup(runId, name) {
+  const listProcesses = () =>
+    listMarkedProcesses().filter(marked => marked.runId === runId && `${marked.start}-${marked.name}` === name)
+  /** The processes of the first search with their children since, less those that have ended. @type {number[]} */
+  let pids = []
+  const listPids = () => {
+    const running = pids.filter(pid => listProcEntries(`/proc/${pid}/task`).length > 0)
+    // A search reads the environment of every process of the machine: later ones look at the children of those that are known.
+    pids = running.length > 0 ? addChildren(running) : listProcesses().map(({ pid }) => pid)
+    return pids
+  }
   return {
-    create: async name => {
-      /** @type {number[]} */
-      let known = []
-      const find = () => listMarkedProcesses().filter(m => m.runId === runId && `${m.start}-${m.name}` === name)
-      const listKnownPids = () =>
-        (known =
-          known.length > 0
-            ? known.filter(pid => listProcEntries(`/proc/${pid}/task`).length > 0)
-            : find().map(m => m.pid))
+    joinFiles: [],
+    read() {
+      const before = performance.now()
+      const threads = listPids().flatMap(readThreads)
+      const cpuSeconds = threads.reduce((sum, thread) => sum + thread.cpuSeconds, 0)
+      const after = performance.now()
       return {
-        joinFiles: [],
-        read() {
-          const before = performance.now()
-          const cpuSeconds = listKnownPids()
-            .flatMap(readThreads)
-            .reduce((sum, thread) => sum + thread.cpuSeconds, 0)
-          const after = performance.now()
-          return {
-            ...NOT_OFFERED,
-            atSeconds: (before + after) / 2000,
-            cpuSeconds,
-            anonBytes: sumStatusBytes(listKnownPids(), 'RssAnon'),
-            peakBytes: sumStatusBytes(listKnownPids(), 'VmHWM'),
-          }
-        },
-        readCpuLimitCores: () => null,
-        pids: listKnownPids,
-        listOutside: () => [],
-        close() {},
-        // The search is repeated: a process may have started another in between, which outlives it.
-        async remove() {
-          /** @type {Set<number>} */
-          const killed = new Set()
-          // A process that ends loses its environment, and so its mark, before its sockets: remember what was killed.
-          const isAllEnded = () => {
-            const processes = find()
-            for (const { pid } of processes) {
-              killProcess(pid)
-              killed.add(pid)
-            }
-            return processes.length === 0 && [...killed].every(hasEnded)
-          }
-          await waitForCondition(isAllEnded, {
-            what: `the processes of ${name} to end`,
-            deadlineSeconds: 30,
-            intervalMs: 5,
-          })
-        },
+        ...NOT_OFFERED,
+        atSeconds: (before + after) / 2000,
+        cpuSeconds,
+        anonBytes: sumStatusBytes(listPids(), 'RssAnon'),
+        peakBytes: sumStatusBytes(listPids(), 'VmHWM'),
       }
     },
-    async remove() {},
+    readCpuLimitCores: () => null,
+    pids: listPids,
+    listOutside: () => [],
+    close() {},
+
+    /** Kills the processes, and waits until all have ended. @throws {TimeoutError} if they do not in REMOVE_SECONDS */
+    async remove() {
+      // A process that ends loses its environment, and so its mark, before its sockets: remember what was killed.
+      /** @type {Set<number>} */
+      const killed = new Set()
+      // The search is repeated: a process may have started another in between, which outlives it.
+      const tryKillAll = () => {
+        const processes = listProcesses()
+        for (const { pid } of processes) {
+          killProcess(pid)
+          killed.add(pid)
+        }
+        return processes.length === 0 && [...killed].every(hasEnded)
+      }
+      await waitForCondition(tryKillAll, {
+        what: `the processes of ${name} to end`,
+        deadlineSeconds: REMOVE_SECONDS,
+        intervalMs: 5,
+      })
+    },
   }
+}
+
+/**
+ * Adds the children of processes, and theirs.
+ * @param {number[]} pids
+ * @returns {number[]} without those of a parent that has ended, or of a kernel without CONFIG_PROC_CHILDREN
+ */
+function addChildren(pids) {
+  const all = new Set(pids)
+  // A set passes on what is added to it meanwhile.
+  for (const pid of all) {
+    const children = listProcEntries(`/proc/${pid}/task`).flatMap(thread =>
+      readProcFile(`/proc/${pid}/task/${thread}/children`).split(' ').filter(Boolean),
+    )
+    for (const child of children) all.add(Number(child))
+  }
+  return [...all]
 }

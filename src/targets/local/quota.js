@@ -3,7 +3,7 @@ import path from 'node:path'
 import { callSafely } from '../../lib/call-safely.js'
 import { readQuotaV1, readQuotaV2 } from '../../node/kernel/cgroup.js'
 
-/** The CPU quota that a job, a container or a service of systemd has on this kit and all that it starts. */
+/** A job, a container or a service of systemd may have a CPU quota, which holds for this kit and all that it starts. */
 /**
  * @import { Limits } from '../../model/types.ts'
  * @import { CapWay } from './cgroups.js'
@@ -17,7 +17,7 @@ const STEP_US = 1000
 /**
  * Finds the smallest quota of the groups above those of a run, as far as they are visible.
  * @param {CapWay} way
- * @returns {NonNullable<Limits['quota']> | null} null: none has a quota, or no group can be created
+ * @returns {NonNullable<Limits['quota']> | null} null: none of them has a quota, or no group can be created
  */
 export function findQuota(way) {
   if (way.how !== 'v1' && way.how !== 'v2') return null
@@ -32,13 +32,13 @@ export function findQuota(way) {
 }
 
 /**
- * Finds, by bisection, the largest quota that cgroup v1 accepts for a group: at most that of any group above it,
+ * Probes, by bisection, the largest quota that cgroup v1 accepts for a group: at most that of any group above it,
  * visible or not.
  * @param {string} folder of the group, whose quota is changed
  * @param {number} mostCores the largest to try
  * @returns {number} cores, to 0.01; 0: none is accepted
  */
-export function findLargestQuota(folder, mostCores) {
+export function probeLargestQuota(folder, mostCores) {
   const isQuotaAccepted = (/** @type {number} */ steps) =>
     callSafely(() => {
       writeFileSync(path.join(folder, 'cpu.cfs_quota_us'), `${steps * STEP_US}`)
@@ -55,19 +55,20 @@ export function findLargestQuota(folder, mostCores) {
 }
 
 /**
- * Finds the largest CPU limit that this machine accepts, with a group that it removes at once. No file shows the
+ * Probes the largest CPU limit that this machine accepts, with a group that it removes at once: no file shows the
  * quota of an invisible group.
  * @param {CapWay} way
  * @param {number} mostCores the largest to try
- * @returns {number} cores; mostCores in v2, which accepts any quota
+ * @returns {number} cores, to 0.01; 0: none is accepted; mostCores without trying, unless the way is that of v1: v2 accepts any quota
+ * @throws the system's error if the group cannot be created or removed
  */
-export function findLargestCap(way, mostCores) {
+export function probeLargestCap(way, mostCores) {
   if (way.how !== 'v1') return mostCores
   const folder = path.join(way.parents.cpu, `sidecar-bench-doctor-${process.pid}`)
   mkdirSync(folder)
   try {
     writeFileSync(path.join(folder, 'cpu.cfs_period_us'), `${PERIOD_US}`)
-    return findLargestQuota(folder, mostCores)
+    return probeLargestQuota(folder, mostCores)
   } finally {
     rmdirSync(folder)
   }

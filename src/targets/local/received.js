@@ -3,7 +3,7 @@ import { sleep } from '../../lib/wait.js'
 import { readProcLink } from '../../node/kernel/proc-files.js'
 import { listSocketInodes, parseTcpCounters } from '../../node/kernel/sockets.js'
 
-/** Counts the bytes that processes receive over a window, at their own sockets: bytes that bypassed a sidecar are not among them. */
+/** Received bytes are counted at the sockets of a process: bytes that bypassed a sidecar are not among them. */
 /** @import { ClosedConnections } from '../../model/types.ts' */
 
 // Connections are read this long before the window, and NAMESPACE_MS longer for each namespace, so that the CPU time of reading falls
@@ -17,71 +17,82 @@ const MARK = '-- next namespace'
 const LIST_ALL = `set -e; for file; do echo '${MARK}'; nsenter --net="$file" sh -ec '${LIST_SOCKETS}; cat /proc/self/net/snmp'; done`
 
 /**
- * @typedef {object} Counted
+ * @typedef {object} CountedProcess
  * @property {() => number[]} pids of a process and its children
  * @property {string[]} podNetworks files of the namespaces of pods in which it has sockets, too
  */
 /**
- * An established connection: its bytes received so far, and whether its local port is one that listens.
- * @typedef {{ bytes: number, isAccepted: boolean }} Connection
+ * An established connection.
+ * @typedef {object} EstablishedConnection
+ * @property {number} bytes received so far
+ * @property {boolean} isAccepted its local port is one that listens
  */
-/** Established connections by the socket's inode. @typedef {Map<string, Connection>} Connections */
+/** Established connections by the socket's inode. @typedef {Map<string, EstablishedConnection>} Connections */
 
 /**
- * Connections opened so far in a network namespace, by any process; null: it is the kit's own, in which other programs open many.
- * @typedef {ClosedConnections | null} Opened
+ * The connections in a network namespace at an edge of the window.
+ * @typedef {object} NamespaceConnections
+ * @property {Connections} ofAll those of all processes there
+ * @property {ClosedConnections | null} opened those opened so far, by any process; null: the namespace is the kit's own, in which
+ *   other programs open many
  */
+/** @typedef {NamespaceConnections & { connections: Connections }} ProcessConnections connections: those of the process */
+
 /**
- * The connections of a process in a namespace, and of all processes there, at an edge of the window.
- * @typedef {{ connections: Connections, ofNamespace: Connections, opened: Opened }} AtEdge
+ * @typedef {object} ReceivedBytes
+ * @property {number} bytes received over the window at connections that were open at its end
+ * @property {number[]} byPod the part of each pod
+ * @property {ClosedConnections} closed connections that closed before, whose bytes are unknown
  */
 
 /**
- * bytes: received over the window at connections that were open at its end; byPod: the part of each pod; closed: connections
- * that closed before, whose bytes are unknown.
- * @typedef {{ bytes: number, byPod: number[], closed: ClosedConnections }} ReceivedBytes
- */
-
-/**
- * Counts what processes receive over a window: reads connections just before it, and again when the returned function
+ * Starts to count what processes receive over a window: reads connections just before it, and again when the returned function
  * is called.
- * @param {(Counted | null)[]} processes null: is not counted
+ * @param {(CountedProcess | null)[]} processes null: is not counted
  * @param {{ window: { startMs: number }, signal: AbortSignal }} options
  * @returns {() => Promise<(ReceivedBytes | null)[]>} to be called just after the window; null: the process was not
- *   counted, or could not be
+ *   counted, or could not be, as after an abort
  */
-export function countReceivedConnections(processes, { window, signal }) {
+export function startReceivedCount(processes, { window, signal }) {
   const beforeMs = BEFORE_MS + NAMESPACE_MS * listNamespaces(processes.flatMap(listNetworks)).size
   const before = sleep(window.startMs - beforeMs - Date.now(), signal)
     .then(() => readConnections(processes))
     // On a busy machine the reading may end within the window, and would miss some bytes: then nothing is counted.
-    .then(read => (Date.now() <= window.startMs ? read : null))
+    .then(connections => (Date.now() <= window.startMs ? connections : null))
     .catch(() => null)
   return async () => {
     const after = readConnections(processes).catch(() => null)
     const [start, end] = [await before, await after]
-    return processes.map((process, i) => {
-      if (!process || !start || !end) return null
-      // Its own namespace is first.
-      const [unnamed, ...byPod] = end[i].map((edge, j) => sumGrowth(start[i][j].connections, edge.connections))
-      const closed = end[i].map((edge, j) => countClosedConnections(start[i][j], edge))
-      const sum = (/** @type {number[]} */ numbers) => numbers.reduce((total, number) => total + number, 0)
-      return {
-        bytes: sum([unnamed, ...byPod]),
-        byPod,
-        closed: {
-          accepted: sum(closed.map(({ accepted }) => accepted)),
-          connected: sum(closed.map(({ connected }) => connected)),
-        },
-      }
-    })
+    return processes.map((process, i) => (process && start && end ? countReceivedBytes(start[i], end[i]) : null))
+  }
+}
+
+/**
+ * Counts what a process received between two edges.
+ * @param {ProcessConnections[]} start in its own namespace, then in its pods
+ * @param {ProcessConnections[]} end in the same namespaces
+ * @returns {ReceivedBytes}
+ */
+function countReceivedBytes(start, end) {
+  const [ownBytes, ...byPod] = end.map((edge, i) => sumGrowth(start[i].connections, edge.connections))
+  const closed = end.map((edge, i) => countClosedConnections(start[i], edge))
+  const sum = (/** @type {number[]} */ numbers) => numbers.reduce((total, number) => total + number, 0)
+  return {
+    bytes: sum([ownBytes, ...byPod]),
+    byPod,
+    closed: {
+      accepted: sum(closed.map(({ accepted }) => accepted)),
+      connected: sum(closed.map(({ connected }) => connected)),
+    },
   }
 }
 
 /**
  * Reads the connections of processes, each namespace once.
- * @param {(Counted | null)[]} processes
- * @returns {Promise<AtEdge[][]>} of each process: in its own namespace, then in its pods
+ * @param {(CountedProcess | null)[]} processes
+ * @returns {Promise<ProcessConnections[][]>} of each process: in its own namespace, then in its pods; a process that is not counted,
+ *   or has ended, has none
+ * @throws an error, if the connections of a namespace cannot be read
  */
 async function readConnections(processes) {
   // Sockets first: the load ends soon after the window, and closes them.
@@ -89,12 +100,12 @@ async function readConnections(processes) {
     inodes: listSocketInodes(process?.pids() ?? []),
     networks: listNetworks(process),
   }))
-  const read = await readNamespaces(listNamespaces(sockets.flatMap(({ networks }) => networks)))
+  const byNetwork = await readNamespaceConnections(listNamespaces(sockets.flatMap(({ networks }) => networks)))
   return sockets.map(({ inodes, networks }) =>
     networks.map(({ network }) => {
-      const { ofNamespace, opened } = read.get(network) ?? { ofNamespace: new Map(), opened: null }
-      const connections = new Map([...ofNamespace].filter(([inode]) => inodes.has(inode)))
-      return { connections, ofNamespace, opened }
+      const { ofAll, opened } = byNetwork.get(network) ?? { ofAll: new Map(), opened: null }
+      const connections = new Map([...ofAll].filter(([inode]) => inodes.has(inode)))
+      return { connections, ofAll, opened }
     }),
   )
 }
@@ -102,37 +113,38 @@ async function readConnections(processes) {
 /**
  * A network namespace.
  * @typedef {object} Network
- * @property {string} network names it: the target of the link in /proc of the process's own, the path of the file of a pod's; empty:
+ * @property {string} network its name: the target of the link in /proc of the process's own, the path of the file of a pod's; empty:
  *   there is no process
- * @property {string | null} file enters it; null: its process has ended, or is not counted
+ * @property {string | null} file by which it is entered; null: its process has ended, or is not counted
  */
 
 /**
  * Lists the network namespaces of a process: its own, then those of its pods.
- * @param {Counted | null} process null: is not counted
- * @returns {Network[]} at least one, whose file is null without a process
+ * @param {CountedProcess | null} process null: is not counted
+ * @returns {Network[]} at least one; all files are null if the process has ended, or is not counted
  */
 function listNetworks(process) {
   const [pid] = process?.pids() ?? []
-  const pods = process?.podNetworks ?? []
-  if (pid === undefined) return ['', ...pods].map(network => ({ network, file: null }))
+  const podNetworks = process?.podNetworks ?? []
+  if (pid === undefined) return ['', ...podNetworks].map(network => ({ network, file: null }))
   const ownFile = `/proc/${pid}/ns/net`
-  return [{ network: readProcLink(ownFile), file: ownFile }, ...pods.map(pod => ({ network: pod, file: pod }))]
+  const ownNetwork = { network: readProcLink(ownFile), file: ownFile }
+  return [ownNetwork, ...podNetworks.map(network => ({ network, file: network }))]
 }
 
 /**
  * Lists the namespaces that can be read, each once.
  * @param {Network[]} networks
- * @returns {Map<string, string>} a file of each
+ * @returns {Map<string, string>} a file of each, by its name
  */
 function listNamespaces(networks) {
   return new Map(networks.flatMap(({ network, file }) => (file === null ? [] : [[network, file]])))
 }
 
 /**
- * Runs a command of the shell with arguments.
+ * Runs a command of the shell with arguments. Its timeout is longer for each of them.
  * @param {string} command
- * @param {string[]} argv
+ * @param {string[]} argv $0, $1 and so on
  * @returns {Promise<string>} its stdout
  * @throws an error of execa, if it fails or takes too long
  */
@@ -143,30 +155,41 @@ async function runShell(command, ...argv) {
 
 /**
  * Reads the connections of all processes in namespaces.
- * @param {Map<string, string>} namespaces a file of each
- * @param {{ run?: typeof runShell, here?: string }} [options] here: the kit's own namespace
- * @returns {Promise<Map<string, Omit<AtEdge, 'connections'>>>} by namespace
- * @throws an error, if one cannot be read
+ * @param {Map<string, string>} namespaces a file of each, by its name
+ * @param {{ run?: typeof runShell, here?: string }} [options] here: the name of the kit's own namespace
+ * @returns {Promise<Map<string, NamespaceConnections>>} by the namespace's name
+ * @throws an error, if one cannot be read, or the kernel has no counters of sockets
  */
-export async function readNamespaces(namespaces, { run = runShell, here = readProcLink('/proc/self/ns/net') } = {}) {
+export async function readNamespaceConnections(
+  namespaces,
+  { run = runShell, here = readProcLink('/proc/self/ns/net') } = {},
+) {
   const others = [...namespaces].filter(([network]) => network !== here)
   const [ofKit, ofOthers] = await Promise.all([
     namespaces.has(here) ? run(LIST_SOCKETS) : null,
     others.length > 0 ? run(LIST_ALL, 'sh', ...others.map(([, file]) => file)) : '',
   ])
   const texts = ofOthers.split(`${MARK}\n`).slice(1)
-  // In the kit's own namespace others open connections, too.
-  const read = [
-    ...(ofKit === null ? [] : [{ network: here, text: ofKit, isOfKit: true }]),
-    ...others.map(([network], i) => ({ network, text: texts[i], isOfKit: false })),
-  ]
-  return new Map(
-    read.map(({ network, text, isOfKit }) => {
-      // Without inet_diag in the kernel, `ss` reads /proc, which has no such counters. It prints no counter that is 0.
-      if (/^ESTAB.* ino:/m.test(text) && !/ segs_(in|out):/.test(text)) throw new Error('no counters of sockets')
-      return [network, { ofNamespace: parseConnections(text), opened: isOfKit ? null : parseOpenedCounts(text) }]
-    }),
-  )
+  /** @type {Map<string, NamespaceConnections>} */
+  const byNetwork = new Map()
+  if (ofKit !== null) byNetwork.set(here, { ofAll: parseCountedConnections(ofKit), opened: null })
+  for (const [i, [network]] of others.entries()) {
+    const text = texts[i]
+    byNetwork.set(network, { ofAll: parseCountedConnections(text), opened: parseOpenedCounts(text) })
+  }
+  return byNetwork
+}
+
+/**
+ * Parses established connections, if the kernel counts their bytes.
+ * @param {string} text as for `parseConnections`
+ * @returns {Connections}
+ * @throws {Error} if there are connections without counters
+ */
+function parseCountedConnections(text) {
+  // Without inet_diag in the kernel, `ss` reads /proc, which has no such counters. It prints no counter that is 0.
+  if (/^ESTAB.* ino:/m.test(text) && !/ segs_(in|out):/.test(text)) throw new Error('no counters of sockets')
+  return parseConnections(text)
 }
 
 /**
@@ -194,6 +217,7 @@ export function parseConnections(text) {
  * Parses the numbers of connections opened so far.
  * @param {string} text of /proc/net/snmp
  * @returns {ClosedConnections}
+ * @throws {TypeError} if the text has no counters of TCP
  */
 export function parseOpenedCounts(text) {
   const { PassiveOpens: accepted, ActiveOpens: connected } = parseTcpCounters(text)
@@ -201,7 +225,7 @@ export function parseOpenedCounts(text) {
 }
 
 /**
- * Sums the bytes received between two readings, at connections of the second reading.
+ * Sums the bytes received between two readings, at the connections of the second one.
  * @param {Connections} before
  * @param {Connections} after
  * @returns {number} bytes
@@ -213,20 +237,19 @@ export function sumGrowth(before, after) {
 /**
  * Counts the connections of a process that closed between two edges and, in a namespace other than the kit's, those
  * that both opened and closed. The latter may be its neighbours', so that bytes are not reliable.
- * @param {AtEdge} before
- * @param {AtEdge} after
+ * @param {ProcessConnections} before
+ * @param {ProcessConnections} after
  * @returns {ClosedConnections}
  */
 export function countClosedConnections(before, after) {
   // A sidecar that is bypassed opens none, whatever its neighbours open and close.
   const hasOpened = [...after.connections.keys()].some(inode => !before.connections.has(inode))
-  const count = (/** @type {boolean} */ isAccepted) => {
+  const countClosed = (/** @type {'accepted' | 'connected'} */ kind) => {
     const countMissing = (/** @type {Connections} */ from, /** @type {Connections} */ to) =>
-      [...from].filter(([inode, connection]) => connection.isAccepted === isAccepted && !to.has(inode)).length
-    const name = isAccepted ? 'accepted' : 'connected'
-    const opened = hasOpened && before.opened && after.opened ? after.opened[name] - before.opened[name] : 0
-    const stillOpen = countMissing(after.ofNamespace, before.ofNamespace)
+      [...from].filter(([inode, { isAccepted }]) => isAccepted === (kind === 'accepted') && !to.has(inode)).length
+    const opened = hasOpened && before.opened && after.opened ? after.opened[kind] - before.opened[kind] : 0
+    const stillOpen = countMissing(after.ofAll, before.ofAll)
     return countMissing(before.connections, after.connections) + Math.max(0, opened - stillOpen)
   }
-  return { accepted: count(true), connected: count(false) }
+  return { accepted: countClosed('accepted'), connected: countClosed('connected') }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { testPlateau } from '../../../src/analysis/claims/relations.js'
+import { testPlateau } from '../../../src/analysis/claims/plateau.js'
 import { summariseValues } from '../../../src/lib/stats.js'
 import { createSummary } from '../../fakes/fake-summary.js'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { testRatio } from '../../../src/analysis/claims/relations.js'
+import { testRatio } from '../../../src/analysis/claims/ratio.js'
 import { summariseValues } from '../../../src/lib/stats.js'
 import { createParityRow } from '../../fakes/fake-records.js'
 import { createSummary } from '../../fakes/fake-summary.js'

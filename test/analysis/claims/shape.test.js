@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { testShape } from '../../../src/analysis/claims/relations.js'
+import { testShape } from '../../../src/analysis/claims/shape.js'
 import { createSummary } from '../../fakes/fake-summary.js'
 
 /** @import { ArmFields } from '../../fakes/fake-summary.js' */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findLeftOutArms } from '../../../src/judge/record/deaths.js'
+import { listLeftOutArms } from '../../../src/judge/record/deaths.js'
 
 describe('findLeftOut', () => {
   /** Records of a deployment a round. @param {string[]} ids of its arms @param {string[][]} dead by round */
@@ -11,7 +11,7 @@ describe('findLeftOut', () => {
       })),
     )
   const find = (/** @type {Parameters<typeof run>} */ ...args) => [
-    ...findLeftOutArms(/** @type {any[]} */ (run(...args))),
+    ...listLeftOutArms(/** @type {any[]} */ (run(...args))),
   ]
 
   it('finds an arm whose sidecars died twice beside others', () => {

@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { parseBalance } from '../../../src/kinds/balance/experiment.js'
-import { countMoves, runBalance, summariseBalance } from '../../../src/kinds/balance/trials.js'
+import { parseBalanceExperiment } from '../../../src/kinds/balance/experiment.js'
+import { computeBalanceTrials, countMoves, summariseBalance } from '../../../src/kinds/balance/trials.js'
 
 const file = 'bench/experiments/balance.yaml'
 const text = readFileSync(file, 'utf8')
-const form = parseBalance(text, file)
+const form = parseBalanceExperiment(text, file)
 
-describe('parseBalance', () => {
+describe('parseBalanceExperiment', () => {
   it('reads the experiment of the kit', () => {
-    expect(parseBalance(text, file)).toMatchObject({ name: 'balance', items: 100, shards: 10, seeds: 100 })
+    expect(parseBalanceExperiment(text, file)).toMatchObject({ name: 'balance', items: 100, shards: 10, seeds: 100 })
   })
 
   it.each([
@@ -22,14 +22,14 @@ describe('parseBalance', () => {
     ['seeds:', 'rounds:', /unknown name "rounds"/],
     ['kind: balance', 'kind: balanse', /unknown value "balanse"; did you mean "balance"\?/],
   ])('refuses %s as %s', (from, to, message) => {
-    expect(() => parseBalance(text.replace(from, to), 'x.yaml')).toThrow(message)
+    expect(() => parseBalanceExperiment(text.replace(from, to), 'x.yaml')).toThrow(message)
   })
 })
 
-describe('runBalance', () => {
+describe('computeBalanceTrials', () => {
   const run = { id: 'b', startedAt: '', experiment: 'balance', seed: 1 }
   const randomForm = { ...form, sizes: [/** @type {const} */ ('random')] }
-  const trials = runBalance({ form: randomForm, seed: 1 })
+  const trials = computeBalanceTrials({ form: randomForm, seed: 1 })
   const { rows } = summariseBalance({ manifest: /** @type {any} */ ({ run, question: '', form: randomForm }), trials })
 
   it.each([
@@ -53,7 +53,7 @@ describe('runBalance', () => {
   })
 
   it('has no spread if equal items can be shared out evenly', () => {
-    const [trial] = runBalance({
+    const [trial] = computeBalanceTrials({
       form: { items: 6, shards: 3, seeds: 1, sizes: ['equal'], algorithms: ['round-robin'] },
       seed: 1,
     })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { drawCrossings, findCrossings, renderCrossings } from '../../../src/kinds/capacity/crossings.js'
+import { drawCrossings, listCrossings, renderCrossings } from '../../../src/kinds/capacity/crossings.js'
 import { summariseValues } from '../../../src/lib/stats.js'
 import { MIB } from '../../../src/lib/units.js'
 import { listArms } from '../../../src/model/results.js'
@@ -31,7 +31,7 @@ describe('a crossing', () => {
     // Of six rounds, each crosses at 3: 5 + 5 × pairs, and 14 + 2 × pairs.
     const six = (/** @type {number} */ mib) => Array.from({ length: 6 }, () => mib)
     const run = createRun({ pipy: { 1: six(10), 5: six(30) }, ztunnel: { 5: six(24), 1: six(16) } })
-    const [{ at, isOnce, lines }] = findCrossings(measuredIn(run))
+    const [{ at, isOnce, lines }] = listCrossings(measuredIn(run))
     expect(isOnce).toBe(true)
     expect(at).toMatchObject({ median: 3, low: 3, high: 3 })
     expect(lines.map(([{ arm }]) => arm.plane)).toEqual(['ztunnel', 'pipy'])
@@ -56,7 +56,7 @@ describe('a crossing', () => {
       pipy: { 1: six, 5: six.map(mib => mib + 20) },
       ztunnel: { 1: six.map(() => 16), 5: six.map(() => 24) },
     })
-    expect(findCrossings(measuredIn(run))[0].at).toMatchObject({ low: null, high: null })
+    expect(listCrossings(measuredIn(run))[0].at).toMatchObject({ low: null, high: null })
     const alike = createRun({ pipy: { 1: [10], 5: [30] }, ztunnel: { 1: [9.9], 5: [24] } })
     expect(render(alike)[0]).toContain('ztunnel and pipy are within 3 % at some number of pairs, and neither')
   })

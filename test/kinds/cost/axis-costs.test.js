@@ -75,6 +75,18 @@ describe('the costs of an axis', () => {
     ])
   })
 
+  it('have a picture and a sentence for each condition', () => {
+    const costs = ['ecdsa-p256', 'rsa-2048'].flatMap(condition => compute().map(cost => ({ ...cost, condition })))
+    const [, picture, ...others] = drawAxisCosts(costs)
+    expect(others).toEqual([])
+    expect(picture.columns[0].group).toBe('µs a request beyond no features (rsa-2048)')
+    expect(picture.rows).toHaveLength(3)
+    expect(renderAxisCosts(costs).map(sentence => sentence.slice(0, 60))).toEqual([
+      'What each costs pipy, against envoy (ecdsa-p256): more micro',
+      'What each costs pipy, against envoy (rsa-2048): more microse',
+    ])
+  })
+
   it('have no verdict of few repeats, none of work that was not done, and are those of two proxies alone', () => {
     const few = compute({ rounds: 3 })
     expect(drawAxisCosts(few)[0].rows[0].cells.at(-1)?.text).toBe('no interval yet')

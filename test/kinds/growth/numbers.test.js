@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { QUANTITIES } from '../../../src/judge/quantities.js'
 import {
-  countSidecarsAt,
-  isHostUsedUp,
-  judgeGrowth,
+  computeGrowthNumbers,
+  countSidecarsAtEnding,
+  isHostCpuUsedUp,
   renderEnding,
   renderEndings,
 } from '../../../src/kinds/growth/numbers.js'
@@ -54,7 +54,7 @@ const SEEN = {
 }
 
 describe('the numbers of a growth', () => {
-  const growth = judgeGrowth(SEEN)
+  const growth = computeGrowthNumbers(SEEN)
 
   it('are step by step, with who saw the fewest backends', () => {
     expect(growth.steps[0]).toEqual({
@@ -79,7 +79,7 @@ describe('the numbers of a growth', () => {
   })
 
   it('say that there was no control plane, and that no step held', () => {
-    const none = judgeGrowth({ ...SEEN, control: null, steps: [step(1, { anonBytes: 1, isLate: true })] })
+    const none = computeGrowthNumbers({ ...SEEN, control: null, steps: [step(1, { anonBytes: 1, isLate: true })] })
     expect(none).toMatchObject({ hasControl: false, sidecars: 0, bytesPerSidecar: null, controlPeakCores: null })
   })
 })
@@ -91,8 +91,8 @@ describe('the ending of a growth', () => {
     expect(renderEnding('host-memory', 380)).toMatch(
       'no failure of the control plane up to 380 sidecars, where the machine',
     )
-    expect(countSidecarsAt({ sidecars: 240, failedAt: 260, reason: 'oom' })).toBe(260)
-    expect(countSidecarsAt({ sidecars: 240, failedAt: 260, reason: 'host-cpu' })).toBe(240)
+    expect(countSidecarsAtEnding({ sidecars: 240, failedAt: 260, reason: 'oom' })).toBe(260)
+    expect(countSidecarsAtEnding({ sidecars: 240, failedAt: 260, reason: 'host-cpu' })).toBe(240)
   })
 
   it('is printed for all rounds, those that ended alike together', () => {
@@ -107,7 +107,7 @@ describe('the ending of a growth', () => {
   })
 
   it('is of the machine if less than 5 % of it was idle', () => {
-    expect(isHostUsedUp({ start: host(0, 0), end: host(4, 100) })).toBe(true)
-    expect(isHostUsedUp({ start: host(0, 0), end: host(6, 100) })).toBe(false)
+    expect(isHostCpuUsedUp({ start: host(0, 0), end: host(4, 100) })).toBe(true)
+    expect(isHostCpuUsedUp({ start: host(0, 0), end: host(6, 100) })).toBe(false)
   })
 })

@@ -9,7 +9,7 @@ import { createProcess } from '../../../src/model/processes.js'
 import { listArms } from '../../../src/model/results.js'
 import { findFault, SCHEMAS } from '../../../src/model/schemas.js'
 import { createPlace } from '../../../src/model/sidecar-contract.js'
-import { createAsking } from '../../../src/node/asking.js'
+import { createRolloutPoller } from '../../../src/node/rollout-poller.js'
 import { createFakeLoad, createFakeTarget } from '../../fakes/fake-bench.js'
 import { createControlledPlane } from '../../fakes/fake-control.js'
 import { runFake } from '../../fakes/fake-run.js'
@@ -30,7 +30,7 @@ profiles: { standard: { rounds: 1, warmupSeconds: 0.01, windowSeconds: 0.05, has
 const withAxes = axes => text.replace('sidecars: [45]', axes)
 const few = withAxes('sidecars: [2]')
 // Requests to the control plane at a time.
-const LANES = 4
+const CALLS_AT_ONCE = 4
 let folder = ''
 beforeEach(() => {
   folder = makeFolder('rollout')
@@ -81,8 +81,8 @@ async function createPodTarget({ waitUntilReady, expectFirst } = {}) {
   /** @type {Target['pods']} */
   const pods = {
     place: createPlace('0.0.0.0'),
-    openAsking: async () => ({
-      ...createAsking(),
+    openRolloutPoller: async () => ({
+      ...createRolloutPoller(),
       expectFirst: expectFirst ?? ((_, expected) => answer(expected)),
       expect: answer,
       countWaiting: () => 0,
@@ -446,7 +446,7 @@ describe('a rollout', () => {
     const rolling = rollOut({ target, text, control: { [step]: ask }, signal: stop.signal })
     await expect(rolling).rejects.toThrow('interrupted')
     const atEnd = requests
-    expect(atEnd).toBeLessThan(6 + LANES)
+    expect(atEnd).toBeLessThan(6 + CALLS_AT_ONCE)
     await delay(50)
     expect(requests).toBe(atEnd)
   })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { listGateFindings } from '../../../src/judge/gates.js'
 import { QUANTITIES } from '../../../src/judge/quantities.js'
-import { judgeRollout } from '../../../src/kinds/rollout/numbers.js'
+import { computeRolloutNumbers } from '../../../src/kinds/rollout/numbers.js'
 import { createFakeProcess, createRecord, DEFAULT_CONDITIONS } from '../../fakes/fake-records.js'
 
 /** @import { RolloutRecord } from '../../../src/model/types.ts' */
@@ -59,7 +59,7 @@ describe('the memory of services that came and went', () => {
       createFakeProcess({ memory }),
       createFakeProcess({ role: 'control', memory: { ...memory, anonBytes: 22e6 } }),
     ],
-    rollout: judgeRollout({ ...SEEN, members, withdrawal }),
+    rollout: computeRolloutNumbers({ ...SEEN, members, withdrawal }),
   })
   const measure = (/** @type {string} */ name, measuredRecord = record) =>
     QUANTITIES[name].measure({ record: measuredRecord })
@@ -79,14 +79,14 @@ describe('the memory of services that came and went', () => {
 
   it('has no value if services took none', () => {
     const controlBytes = { before: 25e6, told: 25e6, toldAgain: 25e6 }
-    const rollout = judgeRollout({ ...SEEN, members, withdrawal: { ...withdrawal, controlBytes } })
+    const rollout = computeRolloutNumbers({ ...SEEN, members, withdrawal: { ...withdrawal, controlBytes } })
     expect(measure('controlKept', { ...record, rollout })).toBeNull()
     expect(measure('keptOfServices', { ...record, rollout })).toBe(0.25)
   })
 })
 
 describe('the numbers of a rollout', () => {
-  const { first, change: changed, ...numbers } = judgeRollout(SEEN)
+  const { first, change: changed, ...numbers } = computeRolloutNumbers(SEEN)
   const change = /** @type {typeof first} */ (changed)
 
   it('are from the first start to the last yes, and of each sidecar from its own start', () => {
@@ -106,7 +106,7 @@ describe('the numbers of a rollout', () => {
           : { ...member, change: { ...convergence(6100, lastNoMs, 6200), asked: requests } },
       )
     const judge = (/** @type {number | null} */ lastNoMs, requests = 1) =>
-      judgeRollout({ ...SEEN, members: afterwards(lastNoMs, requests), change: { ...CHANGE, sample } })
+      computeRolloutNumbers({ ...SEEN, members: afterwards(lastNoMs, requests), change: { ...CHANGE, sample } })
 
     it('are its times, without the ends of each, while all have to have it', () => {
       const rollout = judge(null)
@@ -159,7 +159,7 @@ describe('the numbers of a rollout', () => {
           ...{ cpuSeconds: cpu[at], throttledPeriods: periods[at], throttledSeconds: seconds?.[at], workers: 1 },
         })),
       }))
-      return judgeRollout({ ...SEEN, first: { ...SEEN.first, control: { start, end } } })
+      return computeRolloutNumbers({ ...SEEN, first: { ...SEEN.first, control: { start, end } } })
     }
     // In 2.1 s: 7 periods of 0.1 s; without a cap, 1.05 s of CPU.
     const capped = of([
@@ -190,26 +190,27 @@ describe('the numbers of a rollout', () => {
       ...member,
       pod: { createdMs: 90_000, readyMs: i === 3 ? null : 91_000 + 500 * i },
     }))
-    const { pods, first: same } = judgeRollout({ ...SEEN, members })
+    const { pods, first: same } = computeRolloutNumbers({ ...SEEN, members })
     expect(pods).toEqual({ ready: 3, readySeconds: { p50: 1.5, p99: 2, max: 2 } })
     expect(same).toEqual(first)
-    const rollout = judgeRollout({ ...SEEN, members })
+    const rollout = computeRolloutNumbers({ ...SEEN, members })
     const record = createRecord({ rollout })
     expect(QUANTITIES.podReadyMax.measure({ record })).toBe(2)
-    expect(QUANTITIES.podReadyMax.measure({ record: createRecord({ rollout: judgeRollout(SEEN) }) })).toBeNull()
+    const withoutPods = createRecord({ rollout: computeRolloutNumbers(SEEN) })
+    expect(QUANTITIES.podReadyMax.measure({ record: withoutPods })).toBeNull()
   })
 
   it('name the sidecars that lack it, and then have no time of all', () => {
     const [one, two, ...others] = SEEN.members
     const members = [one, { ...two, change: convergence(5100, 9000, null) }, ...others]
-    const { change } = judgeRollout({ ...SEEN, members })
+    const { change } = computeRolloutNumbers({ ...SEEN, members })
     expect(change).toMatchObject({ converged: 3, missing: ['client-2'], seconds: null })
     expect(change?.each.max).toBeCloseTo(0.7)
   })
 
   it('are of the first configuration alone where not all had it, or were started', () => {
     const members = SEEN.members.slice(0, 3).map(({ name, first }) => ({ name, first }))
-    const numbers = judgeRollout({ ...SEEN, members: [...members, { name: 'client-4' }], change: undefined })
+    const numbers = computeRolloutNumbers({ ...SEEN, members: [...members, { name: 'client-4' }], change: undefined })
     expect(numbers.first).toMatchObject({ converged: 3, missing: ['client-4'], seconds: null })
     expect(numbers.first.curve.at(-1)?.[1]).toBe(0.75)
     expect(numbers.change).toBeUndefined()
@@ -218,8 +219,9 @@ describe('the numbers of a rollout', () => {
 
   it('are without those of a control plane if none runs', () => {
     const none = { control: { start: null, end: null } }
-    const { first, controlAnonBytes } = judgeRollout({ ...SEEN, first: { ...SEEN.first, ...none }, control: null })
-    expect(first.controlCpuSeconds).toBeNull()
+    const first = { ...SEEN.first, ...none }
+    const { first: numbers, controlAnonBytes } = computeRolloutNumbers({ ...SEEN, first, control: null })
+    expect(numbers.controlCpuSeconds).toBeNull()
     expect(controlAnonBytes).toEqual({ empty: null, stable: null, peak: null })
   })
 
@@ -230,7 +232,7 @@ describe('the numbers of a rollout', () => {
   })
 
   it('are quantities of the table, those of the control plane over the sidecars', () => {
-    const record = createRecord({ rollout: judgeRollout(SEEN) })
+    const record = createRecord({ rollout: computeRolloutNumbers(SEEN) })
     const measure = (/** @type {string} */ name) => QUANTITIES[name].measure({ record })
     expect(measure('rolloutSeconds')).toBe(2)
     // The kit itself took half a core of two in the change.
@@ -244,7 +246,7 @@ describe('the numbers of a rollout', () => {
   })
 
   it('have the memory of a service known, against the same round without', () => {
-    const rollout = judgeRollout(SEEN)
+    const rollout = computeRolloutNumbers(SEEN)
     const knows = (/** @type {number} */ configuredServices, /** @type {number} */ anonBytes) => {
       const conditions = { ...DEFAULT_CONDITIONS, configuredServices }
       const processes = [createFakeProcess({ memory: { ...createFakeProcess({}).memory, anonBytes } })]
@@ -257,7 +259,7 @@ describe('the numbers of a rollout', () => {
   })
 
   it('have no value if a tenth of this time is unknown, even if the others are known', () => {
-    const rollout = judgeRollout(SEEN)
+    const rollout = computeRolloutNumbers(SEEN)
     const record = createRecord({ rollout })
     const measure = (/** @type {string} */ name) => QUANTITIES[name].measure({ record })
     // Of the median 200 of 300 ms, of the last 100 of 2000 ms; of the longest 200 of 1000 ms.
@@ -281,7 +283,7 @@ describe('the numbers of a rollout', () => {
     const members = SEEN.members.map(member => ({ ...member, first: convergence(1000, 1900, 2000) }))
     const busyMembers = members.map(member => ({ ...member, first: { ...member.first, asked: 190 } }))
     // 760 in 2.1 s are 362 a second.
-    const record = createRecord({ rollout: judgeRollout({ ...SEEN, members: busyMembers }) })
+    const record = createRecord({ rollout: computeRolloutNumbers({ ...SEEN, members: busyMembers }) })
     expect(QUANTITIES.rolloutSeconds.measure({ record })).toBeNull()
     expect(listGateFindings(record).map(({ reason }) => reason)).toContain(
       'until all sidecars had their first configuration, the sidecars were asked 362 times a second, of at most 400: asking may be what was measured',
@@ -305,15 +307,15 @@ describe('the numbers of a shard that is removed', () => {
       control: { start: control(6990, 1, 20e6), end: control(8010, 1.2, 20e6) },
     },
   })
-  const recordOf = (/** @type {any[]} */ moves) => createRecord({ rollout: judgeRollout(rolloutOf(moves)) })
+  const recordOf = (/** @type {any[]} */ moves) => createRecord({ rollout: computeRolloutNumbers(rolloutOf(moves)) })
   const measureOf = (/** @type {any[]} */ moves) => (/** @type {string} */ name) =>
     QUANTITIES[name].measure({ record: recordOf(moves) })
   const gatesOf = (/** @type {any[]} */ moves) =>
     listGateFindings(recordOf(moves)).filter(({ gate, reason }) => gate === 'removal' || reason.includes('moved'))
 
   it('are from its end, of those that move alone, and leave rollout and change as they are', () => {
-    const { removal, ...others } = judgeRollout(rolloutOf(moves))
-    expect(others).toEqual(judgeRollout(SEEN))
+    const { removal, ...others } = computeRolloutNumbers(rolloutOf(moves))
+    expect(others).toEqual(computeRolloutNumbers(SEEN))
     expect(removal).toMatchObject({ moved: 2, converged: 2, seconds: 1, stayed: 2, silent: [], missing: [] })
     expect(removal?.each).toEqual({ p50: 0.7, p99: 1, max: 1 })
     expect(removal?.curve).toEqual([
@@ -339,7 +341,7 @@ describe('the numbers of a shard that is removed', () => {
 
   it('name a sidecar that did not move, and then have no time', () => {
     const missing = moves.with(1, { movedTo: 0, moved: convergence(7400, 7900, null) })
-    expect(judgeRollout(rolloutOf(missing)).removal).toMatchObject({
+    expect(computeRolloutNumbers(rolloutOf(missing)).removal).toMatchObject({
       ...{ converged: 1, moved: 2, seconds: null, missing: ['client-2'] },
     })
     expect(measureOf(missing)('moveSeconds')).toBeNull()
@@ -357,7 +359,7 @@ describe('the numbers of a shard that is removed', () => {
   })
 
   it('do not exist if no shard is removed', () => {
-    const record = createRecord({ rollout: judgeRollout(SEEN) })
+    const record = createRecord({ rollout: computeRolloutNumbers(SEEN) })
     for (const name of ['movedSidecars', 'moveSeconds', 'moveP50', 'stayedAnswering'])
       expect(QUANTITIES[name].measure({ record })).toBeNull()
   })
@@ -377,7 +379,7 @@ describe('simulated sidecars', () => {
       ...{ first: scale(SEEN.first, rolloutCpu), control: SEEN.control?.map(read => times(read)) ?? null },
       ...(SEEN.change && { change: scale(SEEN.change, changeCpu) }),
     }
-    return judgeRollout({
+    return computeRolloutNumbers({
       ...SEEN,
       simulated: { count: 12, first: convergence(1, null, 2) },
       fidelity: { real: SEEN, simulated },
@@ -396,14 +398,15 @@ describe('simulated sidecars', () => {
     const rollout = rolloutOf({})
     expect(rollout).toMatchObject({ sidecars: 16, simulated: 12, first: { converged: 4, isOfSimulated: true } })
     expect(rollout.change?.isOfSimulated).toBe(false)
-    expect(rollout.first.each).toEqual(judgeRollout(SEEN).first.each)
+    expect(rollout.first.each).toEqual(computeRolloutNumbers(SEEN).first.each)
   })
 
   it('are held against real ones: less than 15 % apart, they count for the control plane, and for no time of all', () => {
     expect(gatesOf({})).toEqual([])
     expect(gatesOf({ rolloutCpu: 1.14, changeCpu: 0.86, memory: 0.86 })).toEqual([])
     expect(listKnown({})).toEqual([...NAMES.filter(name => name !== 'rolloutSeconds'), ...MEMORY])
-    expect(QUANTITIES.rolloutSeconds.measure({ record: createRecord({ rollout: judgeRollout(SEEN) }) })).toBe(2)
+    const ofReal = createRecord({ rollout: computeRolloutNumbers(SEEN) })
+    expect(QUANTITIES.rolloutSeconds.measure({ record: ofReal })).toBe(2)
   })
 
   it('take away the CPU time of the control plane in the phase in which that is another, and no other value', () => {

@@ -46,7 +46,7 @@ describe('the answer of a rollout', () => {
         'In 1 of 4 rows the control plane did not bind the rollout, but the change. ' +
         'In 1 of 4 rows the control plane did not bind.',
     )
-    expect(arms.map(arm => rolloutSections.boundOf?.(arm))).toEqual([
+    expect(arms.map(arm => rolloutSections.renderBound?.(arm))).toEqual([
       'control: rollout, change',
       'control: rollout',
       'control: change',
@@ -59,7 +59,7 @@ describe('the answer of a rollout', () => {
     const arms = [arm({ sidecars: 200 }, { rolloutSeconds: 5 }), most]
     const times = 'within 9.00 s and a change of it within 2.00 s.'
     expect(render(arms)).toBe(`pipy: 400 sidecars had their first configuration ${times}`)
-    expect(rolloutSections.boundOf?.(most)).toBeNull()
+    expect(rolloutSections.renderBound?.(most)).toBeNull()
     const sampled = arm({ sidecars: 400 }, { rolloutSeconds: 9, changeAllSeconds: 2, changeAskedSidecars: 32 })
     expect(render([sampled])).toMatch('within 9.00 s and a change of it within 2.00 s (32 of 400 asked).')
     const simulated = arm({ sidecars: 1600, simulated: 1200 }, { controlPeakBytes: 2 ** 28 })

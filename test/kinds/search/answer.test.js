@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readNode } from '../../../src/kinds/search/nodes.js'
+import { parseNodeOptions } from '../../../src/kinds/search/nodes.js'
 import { createResultSoFar, startSearch } from '../../../src/kinds/search/searches.js'
 import { renderTrialTables } from '../../../src/kinds/search/trial-rows.js'
 import { renderFindings } from '../../../src/kinds/sections.js'
@@ -10,7 +10,7 @@ import { createArm } from '../../fakes/fake-records.js'
 import { createFakeSidecar, runSearch } from '../../fakes/fake-search.js'
 import { createSummary } from '../../fakes/fake-summary.js'
 
-/** @import { Answered } from '../../../src/kinds/search/trial-rows.js' @import { Answered as AnsweredResult } from '../../../src/kinds/sections.js'
+/** @import { AnsweredSize } from '../../../src/kinds/search/trial-rows.js' @import { Answered as AnsweredResult } from '../../../src/kinds/sections.js'
  * @import { SizeResult } from '../../../src/model/types.ts' */
 
 const MIB = 2 ** 20
@@ -29,21 +29,23 @@ const sizeOf = (plane, truth, neighbourCores) => {
     isExtrapolated: false,
     trialsToConfirm: 3,
   }
-  return /** @type {Answered} */ (runSearch(startSearch({ template, spec, cpus: 2 }), createFakeSidecar(truth)).result)
+  return /** @type {AnsweredSize} */ (
+    runSearch(startSearch({ template, spec, cpus: 2 }), createFakeSidecar(truth)).result
+  )
 }
 const pipy = sizeOf('pipy', { cores: 0.04, peakBytes: 20 * MIB })
 const envoy = sizeOf('envoy', { cores: 0.15, peakBytes: 70 * MIB })
 const busy = sizeOf('envoy', { cores: 0.15, peakBytes: 70 * MIB, spoiledEvery: 1 })
 const tooMuch = sizeOf('envoy', { cores: 3 })
-/** @param {Answered[]} sizes */
+/** @param {AnsweredSize[]} sizes */
 const summaryOf = sizes =>
   createSummary([{ plane: 'pipy', load: { payloadBytes: 14336 } }], { sizes, searches: [], machine: { cpus: 2 } })
-/** @param {Answered[]} sizes @param {AnsweredResult['place']} [place] */
+/** @param {AnsweredSize[]} sizes @param {AnsweredResult['place']} [place] */
 const answer = (sizes, place) => createAnswer(summaryOf(sizes), { place })
-/** @param {Answered[]} sizes @param {AnsweredResult['place']} [place] */
+/** @param {AnsweredSize[]} sizes @param {AnsweredResult['place']} [place] */
 const render = (sizes, place) =>
   renderAnswerText(answer(sizes, place), { more: ['Paste: --format yaml, helm, compose'] })
-const fleet = { node: readNode('2c4g', '1c,2g'), nodes: 300 }
+const fleet = { node: parseNodeOptions('2c4g', '1c,2g'), nodes: 300 }
 
 describe('the answer of a size', () => {
   it('leads with requests, limits, the p99 at them, how often it was met, and the pods that fit', () => {
@@ -88,12 +90,12 @@ describe('the answer of a size', () => {
   })
 
   it('says which memory a limit counts, and that it was tried so where it was', () => {
-    const memoryOf = (/** @type {Answered} */ size) =>
+    const memoryOf = (/** @type {AnsweredSize} */ size) =>
       answer([size]).basis.find(line => line.startsWith('Memory is')) ?? null
     expect(memoryOf(pipy)).toBe(
       "Memory is what a pod's limit counts: its working set and droppable file pages, against which it was tried; neither RSS nor PSS.",
     )
-    const untried = /** @type {Answered} */ ({ ...pipy, answer: { ...pipy.answer, trials: [] } })
+    const untried = /** @type {AnsweredSize} */ ({ ...pipy, answer: { ...pipy.answer, trials: [] } })
     expect(memoryOf(untried)).not.toContain('tried')
     expect(memoryOf(tooMuch)).toBeNull()
   })

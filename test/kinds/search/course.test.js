@@ -25,7 +25,7 @@ describe('measureSearches', () => {
         plan: { arms: [arm], search: { kind: 'knee', p99Ms: 50, precision: 0.5, startPerSecond: 500 } },
         cpus: 2,
         reusable: {
-          take(/** @type {Arm} */ _, /** @type {(record: TrialRecord) => boolean} */ isUsable) {
+          takeRecord(/** @type {Arm} */ _, /** @type {(record: TrialRecord) => boolean} */ isUsable) {
             const record = earlier.find(other => !adopted.includes(other) && isUsable(other))
             return record ? { folder: 'earlier', record } : null
           },
@@ -50,7 +50,7 @@ describe('measureSearches', () => {
           }
         },
         isRecorded: () => false,
-        turns: { pass() {} },
+        turns: { endTurn() {} },
         say: (/** @type {string} */ line) => said.push(line),
         signal: new AbortController().signal,
       }),
@@ -71,14 +71,14 @@ describe('measureSearches', () => {
       /** @type {any} */ ({
         plan: { arms: [arm], search: { kind: 'knee', p99Ms: 50, precision: 0.5, startPerSecond: 500 } },
         cpus: 2,
-        reusable: { take: () => null },
+        reusable: { takeRecord: () => null },
         isRecorded: () => left.length <= RECORDED,
         async run(/** @type {Pick<TrialRecord, 'trial'> & { secondsLeft: number }} */ { trial, secondsLeft }) {
           left.push(secondsLeft)
           const isOver = left.length > RECORDED + 2
           return { ...record, trial, ...(isOver && { outcome: 'failed', reasons: ['died'], load: null }) }
         },
-        turns: { pass() {} },
+        turns: { endTurn() {} },
         say() {},
         signal: new AbortController().signal,
       }),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { computeCapAt, findCapIndex, findCpu } from '../../../src/kinds/search/cpu-limit.js'
+import { computeCpuLimitAt, computeCpuLimitIndex, findCpuLimit } from '../../../src/kinds/search/cpu-limit.js'
 import { createRandom } from '../../../src/lib/random.js'
 import { createArm } from '../../fakes/fake-records.js'
 import { createFakeSidecar, isJudgedRightly, renderStep, runSearch } from '../../fakes/fake-search.js'
@@ -12,26 +12,26 @@ const template = createArm({ id: 'link-pipy', load: { kind: 'open', ratePerSecon
  * @param {{ cpus?: number, known?: Map<number, TriedStep> }} [fields]
  */
 const search = (truth, { cpus = 2, known = new Map() } = {}) =>
-  runSearch(findCpu({ template, cpus, known }), createFakeSidecar(truth))
+  runSearch(findCpuLimit({ template, cpus, known }), createFakeSidecar(truth))
 /** @param {{ trials: { arm: { cpuLimitCores: number | null } }[] }} run */
 const capsOf = ({ trials }) => [...new Set(trials.map(({ arm }) => arm.cpuLimitCores))]
 /** @param {[number, boolean][]} places @returns {Map<number, TriedStep>} */
 const knowing = places =>
-  new Map(places.map(([i, held]) => [i, { value: computeCapAt(i), held, why: 'known', trials: [], outcomes: [] }]))
+  new Map(places.map(([i, held]) => [i, { value: computeCpuLimitAt(i), held, why: 'known', trials: [], outcomes: [] }]))
 
 describe('the grid of CPU limits', () => {
   it('has each 15 % above the one before, from 0.02 cores', () => {
-    expect([0, 1, 2, 3].map(computeCapAt)).toEqual([0.02, 0.023, 0.0264, 0.0304])
-    expect([19, 20, 21, 32].map(computeCapAt)).toEqual([0.2846, 0.3273, 0.3764, 1.7513])
+    expect([0, 1, 2, 3].map(computeCpuLimitAt)).toEqual([0.02, 0.023, 0.0264, 0.0304])
+    expect([19, 20, 21, 32].map(computeCpuLimitAt)).toEqual([0.2846, 0.3273, 0.3764, 1.7513])
   })
 
   it('has the place of each limit, and of one between at the next', () => {
-    for (let i = 0; i < 60; i++) expect(findCapIndex(computeCapAt(i))).toBe(i)
-    expect([0, 0.001, 0.02, 0.0201, 0.0231, 0.3].map(findCapIndex)).toEqual([0, 0, 0, 1, 2, 20])
+    for (let i = 0; i < 60; i++) expect(computeCpuLimitIndex(computeCpuLimitAt(i))).toBe(i)
+    expect([0, 0.001, 0.02, 0.0201, 0.0231, 0.3].map(computeCpuLimitIndex)).toEqual([0, 0, 0, 1, 2, 20])
   })
 })
 
-describe('findCpu', () => {
+describe('findCpuLimit', () => {
   it('begins with all CPUs, then a step above what that used, and takes growing steps', () => {
     const run = search({ cores: 0.3 })
     // Of 2 CPUs the most is all of them, place 33. 0.3 is just below place 20: 21 holds, two below fails, 20 is between.
@@ -66,7 +66,7 @@ describe('findCpu', () => {
     // It uses 0.1 cores and needs 0.8 (place 27: 0.8707): guess 13, then 1, 2, 4, … above what failed, or the middle.
     const isEnough = (/** @type {number | null} */ cap) => Number(cap) >= 0.8
     const run = search({ cores: 0.1, disturb: ({ arm }) => isEnough(arm.cpuLimitCores) })
-    expect(run.result).toMatchObject({ held: computeCapAt(27), failed: computeCapAt(26), isFound: true })
+    expect(run.result).toMatchObject({ held: computeCpuLimitAt(27), failed: computeCpuLimitAt(26), isFound: true })
     expect(run.trials.length).toBeLessThanOrEqual(16)
     expect(run.result.steps.every(s => isJudgedRightly(s, run.trials))).toBe(true)
   })
@@ -124,13 +124,13 @@ describe('findCpu', () => {
 
   it.each([1, 2, 4, 16])('finds, on %i CPUs, the first place of the grid that is enough, for any need', cpus => {
     const random = createRandom(31 + cpus)
-    const last = findCapIndex(cpus * 0.999) - 1
+    const last = computeCpuLimitIndex(cpus * 0.999) - 1
     for (let i = 0; i < 100; i++) {
-      const cores = Math.exp(Math.log(0.02) + random() * Math.log(computeCapAt(last) / 0.02))
+      const cores = Math.exp(Math.log(0.02) + random() * Math.log(computeCpuLimitAt(last) / 0.02))
       const run = search({ cores, spoiledEvery: 2 + Math.floor(random() * 9) }, { cpus })
-      const place = [...Array(60).keys()].findIndex(j => computeCapAt(j) >= cores)
+      const place = [...Array(60).keys()].findIndex(j => computeCpuLimitAt(j) >= cores)
       expect(run.result).toMatchObject({
-        ...{ held: computeCapAt(place), failed: place > 0 ? computeCapAt(place - 1) : null, isFound: true },
+        ...{ held: computeCpuLimitAt(place), failed: place > 0 ? computeCpuLimitAt(place - 1) : null, isFound: true },
       })
       expect(run.result.steps.every(s => isJudgedRightly(s, run.trials))).toBe(true)
       expect(capsOf(run).length).toBeLessThanOrEqual(9)

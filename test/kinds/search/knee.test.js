@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findKnee } from '../../../src/kinds/search/searches.js'
+import { findKnee } from '../../../src/kinds/search/knee.js'
 import { createRandom } from '../../../src/lib/random.js'
 import { createArm } from '../../fakes/fake-records.js'
 import { createFakeSidecar, isJudgedRightly, renderStep, runSearch } from '../../fakes/fake-search.js'

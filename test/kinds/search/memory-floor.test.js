@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { computeRecommendedBytes, findMemoryFloor, roundUp } from '../../../src/kinds/search/memory-floor.js'
+import { computeRecommendedBytes, findMemoryFloor, roundUpBytes } from '../../../src/kinds/search/memory-floor.js'
 import { createSearchResult } from '../../../src/kinds/search/step.js'
 import { createRandom } from '../../../src/lib/random.js'
 import { createArm } from '../../fakes/fake-records.js'
@@ -179,11 +179,11 @@ describe('recommendedBytes', () => {
   })
 })
 
-describe('roundUp', () => {
+describe('roundUpBytes', () => {
   it.each([
     [0, 0],
     [1, STEP],
     [STEP, STEP],
     [STEP + 1, 2 * STEP],
-  ])('makes of %i bytes %i', (bytes, rounded) => expect(roundUp(bytes)).toBe(rounded))
+  ])('makes of %i bytes %i', (bytes, rounded) => expect(roundUpBytes(bytes)).toBe(rounded))
 })

@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { computeLimitsFound } from '../../../src/kinds/search/memory-floor.js'
-import { fitOnNode, listNodes, parseNode, parseReserve, readNode } from '../../../src/kinds/search/nodes.js'
+import { computeLimitsFound } from '../../../src/kinds/search/found-limits.js'
+import {
+  computeNodeFit,
+  parseNode,
+  parseNodeOptions,
+  parseReserve,
+  renderKnownNodes,
+} from '../../../src/kinds/search/nodes.js'
 import { createSearchResult } from '../../../src/kinds/search/step.js'
 import { createArm } from '../../fakes/fake-records.js'
 
@@ -18,7 +24,7 @@ describe('parseNode', () => {
     expect(() => parseNode(text)).toThrow(`--node ${text}: write cores and GiB, such as 2c4g, or the name of`))
 
   it('knows every node that it lists, and names the nearest', () => {
-    const names = listNodes().map(line => line.trim().split(' ')[0])
+    const names = renderKnownNodes().map(line => line.trim().split(' ')[0])
     expect(names).toContain('pi3')
     for (const name of names) expect(parseNode(name).cpu).not.toBeNull()
     expect(() => parseNode('p4')).toThrow('did you mean "pi4"?')
@@ -37,14 +43,14 @@ describe('parseReserve', () => {
     expect(() => parseReserve(text)).toThrow(`--reserve ${text}: write cores, memory in m (MiB) or g (GiB)`))
 })
 
-describe('readNode', () => {
+describe('parseNodeOptions', () => {
   it('says what is left', () => {
-    expect(readNode('pi4', '0.7c,512m').left).toEqual({ cores: 3.3, bytes: 3584 * MIB })
-    expect(readNode('2c4g', null).left).toEqual({ cores: 2, bytes: 4096 * MIB })
+    expect(parseNodeOptions('pi4', '0.7c,512m').left).toEqual({ cores: 3.3, bytes: 3584 * MIB })
+    expect(parseNodeOptions('2c4g', null).left).toEqual({ cores: 2, bytes: 4096 * MIB })
   })
 
   it.each(['2c', '1g', '3c,2g'])('refuses to reserve all of a node: %s', text =>
-    expect(() => readNode('2c1g', text)).toThrow(
+    expect(() => parseNodeOptions('2c1g', text)).toThrow(
       'nothing is left of 2c1g, which has 2 cores and 1024 MiB: reserve less',
     ))
 })
@@ -71,16 +77,16 @@ describe('limitsOf', () => {
   })
 })
 
-describe('fitOnNode', () => {
+describe('computeNodeFit', () => {
   it('counts by what runs out first', () => {
     const limits = { millicores: 300, mebibytes: 8 }
-    expect(fitOnNode(limits, { cores: 2, bytes: 4096 * MIB })).toEqual({
+    expect(computeNodeFit(limits, { cores: 2, bytes: 4096 * MIB })).toEqual({
       ...{ count: 6, limit: 'CPU', byCpu: 2000 / 300, byMemory: 512 },
     })
-    expect(fitOnNode(limits, { cores: 16, bytes: 64 * MIB })).toMatchObject({ count: 8, limit: 'memory' })
-    expect(fitOnNode({ ...limits, millicores: 3000 }, { cores: 2, bytes: 64 * MIB })).toMatchObject({ count: 0 })
+    expect(computeNodeFit(limits, { cores: 16, bytes: 64 * MIB })).toMatchObject({ count: 8, limit: 'memory' })
+    expect(computeNodeFit({ ...limits, millicores: 3000 }, { cores: 2, bytes: 64 * MIB })).toMatchObject({ count: 0 })
   })
 
   it('loses none to a rounding error', () =>
-    expect(fitOnNode({ millicores: 300, mebibytes: 1 }, { cores: 3.3, bytes: 64 * MIB }).count).toBe(11))
+    expect(computeNodeFit({ millicores: 300, mebibytes: 1 }, { cores: 3.3, bytes: 64 * MIB }).count).toBe(11))
 })

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { listDistinctLoads } from '../../../src/kinds/search/distinct-loads.js'
 import { startSearch } from '../../../src/kinds/search/searches.js'
+import { createRequestKind } from '../../../src/model/requests.js'
 import { createArm } from '../../fakes/fake-records.js'
 import { createFakeSidecar, runSearch } from '../../fakes/fake-search.js'
 
@@ -43,6 +45,18 @@ describe('the search for the limits of services', () => {
       [['a'], 'confirmed', 3],
     ])
     expect(sizes[0].line).toMatchObject({ baseMillicores: expect.closeTo(20, 6) })
+  })
+
+  it('counts a service under its payload, also where options define the other fields of a request', () => {
+    const services = [service('a', 100), { ...service('b', 200), payloadBytes: 8192 }]
+    const names = (/** @type {any} */ load) =>
+      listDistinctLoads({ services }, createArm({ load })).flatMap(distinct => distinct.names)
+    const request = (/** @type {any} */ options, /** @type {number} */ payloadBytes) => ({
+      requests: [createRequestKind(options, payloadBytes)],
+    })
+    expect(names({ payloadBytes: 8192 })).toEqual(['b'])
+    expect(names(request({ serviceTime: '30ms' }, 1024))).toEqual(['a'])
+    expect(names(request({ method: 'GET' }, 8192))).toEqual(['b'])
   })
 
   it('confirms no limits at which one trial missed the p99, even if the next ones meet it', () => {

@@ -58,6 +58,8 @@ describe('what wrk 4.1.0 leaves', () => {
 
   it('is no result if it was ended before', () => {
     expect(wrk.parseResult('window 1 2\nRunning 25s test @ http://127.0.0.1:8080/\n')).toBeNull()
+    // It has the result of one arm.
+    expect(wrk.parseResult(log, 1)).toBeNull()
   })
 
   it('is damaged if a line is cut off, a number is invalid, or a thread is missing', () => {

@@ -3,18 +3,18 @@ import path from 'node:path'
 import { execa } from 'execa'
 import { describe, expect, it } from 'vitest'
 import {
+  guardCgroupRead,
   openCounterFile,
   openCountersV1,
   openCountersV2,
   parseMounts,
   parseNumberAfter,
-  readCgroup,
 } from '../../../src/node/kernel/cgroup.js'
 import { createProbe, readThreads, readUsage } from '../../../src/node/kernel/probe.js'
 import { parseHostCpu, parseNumber } from '../../../src/node/kernel/proc-files.js'
 import { findPortShortage, parseListeners, parseTcpCounters } from '../../../src/node/kernel/sockets.js'
 import { parseBracketed } from '../../../src/node/machine.js'
-import { createFolders } from '../../../src/targets/local/cgroup-folders.js'
+import { createCgroupSubtree } from '../../../src/targets/local/cgroup-folders.js'
 import { findCapWay, wrapInSystemdScope } from '../../../src/targets/local/cgroups.js'
 import { makeFolder } from '../../fakes/scratch.js'
 
@@ -188,7 +188,7 @@ describe('createProbe', () => {
     const at = makeFolder('gone')
     const gone = Object.assign(new Error('ENODEV: no such device, read'), { code: 'ENODEV' })
     expect(() =>
-      readCgroup(at, () => {
+      guardCgroupRead(at, () => {
         throw gone
       }),
     ).toThrow(`the cgroup ${at} was removed while it was measured`)
@@ -217,7 +217,7 @@ describe('findCapWay', () => {
     expect(others).toMatchObject({ cpuSeconds: 2, workingSetBytes: null, oomKills: null })
     expect(anonBytes).toBeGreaterThan(2 ** 20)
     expect(peakBytes).toBeGreaterThan(Number(anonBytes))
-    const create = await createFolders({ way: /** @type {any} */ (way), name: 'run' })
+    const create = await createCgroupSubtree({ way: /** @type {any} */ (way), name: 'run' })
     await expect(create('group', { cpuLimitCores: null, memoryLimitBytes: 1000 })).rejects.toThrow(
       'no memory limit of 1000 bytes can be set: the memory controller is off in this kernel',
     )

@@ -72,7 +72,7 @@ const LENIENT = /** @type {const} */ ({
  */
 async function enter(server, configuration) {
   const sidecars = { server: await listenInTest(server) }
-  const rig = /** @type {any} */ ({ sidecars, credentials, configuration, hasGot: () => false })
+  const rig = /** @type {any} */ ({ sidecars, credentials, configuration, hasReceived: () => false })
   const attempts = listAttempts(configuration).filter(({ direction }) => direction === 'in strict mode')
   return listAccessDifferences(
     await Promise.all(attempts.map(async ({ run, ...attempt }) => ({ ...attempt, found: await run(rig) }))),
@@ -168,10 +168,10 @@ describe('the attempts at a listener', () => {
 
 describe('a refusal', () => {
   const [refused] = ['plaintext, in strict mode']
-  const runAttempt = async (/** @type {net.Server} */ server, hasGot = () => false) => {
+  const runAttempt = async (/** @type {net.Server} */ server, hasReceived = () => false) => {
     const attempt = listAttempts(listed).find(({ peer, direction }) => `${peer}, ${direction}` === refused)
     const sidecars = { server: await listenInTest(server) }
-    return attempt?.run(/** @type {any} */ ({ sidecars, credentials, configuration: listed, hasGot }))
+    return attempt?.run(/** @type {any} */ ({ sidecars, credentials, configuration: listed, hasReceived }))
   }
 
   it('is the same for each method', async () => {
@@ -192,7 +192,7 @@ describe('a refusal', () => {
     expect(await runAttempt(createClosing())).toBe('refused')
     expect(await runAttempt(createClosing(), () => true)).toBe('refused, and yet its request came to the application')
     const sidecars = { server: { address: '127.0.0.1', port: 1 } }
-    const rig = { sidecars, credentials, configuration: listed, hasGot: () => false }
+    const rig = { sidecars, credentials, configuration: listed, hasReceived: () => false }
     const [attempt] = listAttempts(listed)
     expect(await attempt.run(/** @type {any} */ (rig))).toMatch(/^failed: .*ECONNREFUSED/)
   })

@@ -23,7 +23,7 @@ async function createRig(sidecar) {
     credentials: {},
     observed: [],
     countConnections: () => 1,
-    hasGot: () => false,
+    hasReceived: () => false,
   }
 }
 

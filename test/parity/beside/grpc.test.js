@@ -18,8 +18,8 @@ function serve(server) {
 
 /** What the checks find at a sidecar. @param {http2.Http2Server} server @param {Set<string>} got */
 async function tryAt(server, got) {
-  const hasGot = (/** @type {string} */ path) => got.has(path)
-  const rig = /** @type {any} */ ({ sidecars: { client: await serve(server) }, hasGot })
+  const hasReceived = (/** @type {string} */ path) => got.has(path)
+  const rig = /** @type {any} */ ({ sidecars: { client: await serve(server) }, hasReceived })
   const failures = await Promise.all(
     [...UNARY, CANCELLATION].map(async ({ name, run }) => {
       const differences = await run(rig).catch(error => [`failed: ${error.message}`])

@@ -3,11 +3,11 @@ import net from 'node:net'
 import tls from 'node:tls'
 import { describe, expect, it } from 'vitest'
 import {
+  encodeClientHello,
   hasWholeRecord,
   parseClientGroups,
   parseServerGroup,
   readServerGroup,
-  renderClientHello,
 } from '../../../src/parity/beside/hello.js'
 import { listenInTest } from '../../fakes/listen.js'
 
@@ -37,7 +37,7 @@ describe('parseServerGroup', () => {
 
 describe('parseClientGroups', () => {
   it('reads what it renders: groups in order, and a share of none', () => {
-    const hello = renderClientHello(BOTH)
+    const hello = encodeClientHello(BOTH)
     expect(parseClientGroups(hello)).toEqual({ groups: BOTH, shares: [] })
     expect(hasWholeRecord(hello)).toBe(true)
     expect(hasWholeRecord(hello.subarray(0, 60))).toBe(false)
@@ -45,7 +45,7 @@ describe('parseClientGroups', () => {
   })
 
   it('takes no message that is cut short for one', () => {
-    const hello = renderClientHello(BOTH)
+    const hello = encodeClientHello(BOTH)
     for (let length = 6; length < hello.length; length++) {
       const cut = Buffer.from(hello.subarray(0, length))
       cut.writeUInt16BE(length - 5, 3)

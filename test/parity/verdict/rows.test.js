@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { findDisparities, listUnequalRows, listWrongRows, renderScriptNotes } from '../../../src/parity/verdict/rows.js'
+import { listPairDisparities, listWrongRows, renderUnequalRows } from '../../../src/parity/verdict/rows.js'
+import { renderScriptNotes } from '../../../src/parity/verdict/table.js'
 import { createArm, createParityRow, DEFAULT_CONDITIONS } from '../../fakes/fake-records.js'
 
 /** @import { Arm, ParityRow } from '../../../src/model/types.ts' */
@@ -10,7 +11,7 @@ import { createArm, createParityRow, DEFAULT_CONDITIONS } from '../../fakes/fake
  */
 const find = (rows, { relaxed = [], fields = {}, names = [] } = {}) => {
   const [a, b] = ['pipy', 'envoy'].map((plane, i) => ({ arm: createArm({ ...fields, plane }), name: names[i], rows }))
-  return findDisparities({ a, b, relaxed })
+  return listPairDisparities({ a, b, relaxed })
 }
 const [pipy, envoy] = ['pipy', 'envoy'].map(
   plane => (/** @type {Partial<ParityRow>} */ fields) => createParityRow({ plane, ...fields }),
@@ -57,7 +58,7 @@ describe('two folders of the user', () => {
   })
 })
 
-describe('findDisparities', () => {
+describe('listPairDisparities', () => {
   it('finds nothing if both do as they must, or both the same', () => {
     expect(find([pipy({}), envoy({})])).toEqual([])
     expect(find([pipy({ found: 'x', expected: null }), envoy({ found: 'x', expected: null })])).toEqual([])
@@ -154,16 +155,16 @@ describe('findUnequal', () => {
   const [a, b] = ['pipy', 'envoy'].map(plane => ({ arm: createArm({ plane }), rows }))
 
   it('names the rows of a plane as deployed that differ, which then are no disparities', () => {
-    expect(listUnequalRows({ a, b, relaxed: [] })).toEqual(['unequal work: tls, logging'])
-    expect(listUnequalRows({ a: b, b: a, relaxed: ['parity-tls'] })).toEqual(['unequal work: logging'])
-    expect(findDisparities({ a, b, relaxed: [] })).toEqual([])
+    expect(renderUnequalRows({ a, b, relaxed: [] })).toEqual(['unequal work: tls, logging'])
+    expect(renderUnequalRows({ a: b, b: a, relaxed: ['parity-tls'] })).toEqual(['unequal work: logging'])
+    expect(listPairDisparities({ a, b, relaxed: [] })).toEqual([])
     expect(listWrongRows({ judged: [a, b], relaxed: [] })).toEqual([])
   })
 
   it('finds nothing between planes that are not', () => {
     const equal = rows.map(({ isDeployed: _, ...row }) => row)
     const [x, y] = [a, b].map(judged => ({ ...judged, rows: equal }))
-    expect(listUnequalRows({ a: x, b: y, relaxed: [] })).toEqual([])
-    expect(findDisparities({ a: x, b: y, relaxed: [] })).not.toEqual([])
+    expect(renderUnequalRows({ a: x, b: y, relaxed: [] })).toEqual([])
+    expect(listPairDisparities({ a: x, b: y, relaxed: [] })).not.toEqual([])
   })
 })

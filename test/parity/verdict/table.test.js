@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import {
-  listDisparities,
+  listPlaneDifferences,
   renderCheckTimes,
   renderTrafficPolicy,
   tabulateParity,
-} from '../../../src/parity/verdict/rows.js'
+} from '../../../src/parity/verdict/table.js'
 import { createParityRow as row } from '../../fakes/fake-records.js'
 
 describe('tabulateParity', () => {
@@ -40,11 +40,11 @@ describe('tabulateParity', () => {
   })
 })
 
-describe('listDisparities', () => {
+describe('listPlaneDifferences', () => {
   it('has what differs alike in one line, and the reason if the plane declares one', () => {
     const differences = ['a GET: headers of its own: via', 'a HEAD: headers of its own: via']
     const parity = [row({ differences }), row({ plane: 'caddy', differences, lacks: ['it adds itself'] })]
-    expect(listDisparities({ parity })).toEqual([
+    expect(listPlaneDifferences({ parity })).toEqual([
       'pipy: a GET and 1 more: headers of its own: via',
       'caddy: it adds itself',
     ])

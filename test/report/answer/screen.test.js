@@ -5,7 +5,9 @@ import { summarise } from '../../../src/analysis/summarise.js'
 import { findComputedKind } from '../../../src/kinds/computed.js'
 import { readRun } from '../../../src/records/records.js'
 import { createAnswer } from '../../../src/report/answer/answer.js'
-import { COLUMNS_MOST, LINES_MOST, renderAnswerText, renderCutPictures } from '../../../src/report/answer/text.js'
+import { COLUMNS_MOST } from '../../../src/report/answer/clip.js'
+import { drawPanel } from '../../../src/report/answer/html.js'
+import { LINES_MOST, renderAnswerText, renderCutPictures } from '../../../src/report/answer/text.js'
 import { renderUnfinishedRun } from '../../../src/report/missing.js'
 import { parseExperiment } from '../../../src/request/experiment.js'
 import { writeFakeRun } from '../../fakes/fake-folder.js'
@@ -37,6 +39,19 @@ const measured = readdirSync(EXPERIMENTS).filter(
 )
 
 describe('the answer on a screen', () => {
+  it('has the shortest bars if nothing took anything', () => {
+    const cell = { text: '0 µs', value: 0 }
+    const columns = [{ heading: 'CPU', isBar: /** @type {const} */ (true) }]
+    /** @type {ReturnType<typeof createAnswer>} */
+    const answer = {
+      conditions: ['cost'],
+      pictures: [{ columns, rows: ['a', 'b'].map(label => ({ label, cells: [cell] })) }],
+      ...{ verdicts: [], basis: [], warnings: [], notMeasured: [] },
+    }
+    expect(renderAnswerText(answer, { more: [] })).toMatch(/a +0 µs +▏\n +b +0 µs +▏/)
+    expect(drawPanel({ title: 'CPU', bars: [{ label: 'a', colour: 0, cell }] })).not.toMatch(/NaN|Infinity/)
+  })
+
   it('leaves to the details the pictures of which it has not every row, with the lines at its end counted', () => {
     const rows = Array.from({ length: 20 }, (_, i) => ({ label: `proxy-${i}`, cells: [{ text: '1 µs' }] }))
     const createAnswerOfRows = (/** @type {number} */ count) => ({

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import { renderClusterRoles } from '../../../k8s/render-roles.js'
-import { ACCESS, checkAccess, ROLES } from '../../../src/targets/kubernetes/access.js'
+import { ACCESS, listDeniedAccess, ROLES } from '../../../src/targets/kubernetes/access.js'
 
 // https://kubernetes.io/docs/reference/access-authn-authz/authorization/#determine-the-request-verb
 const VERBS = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection']
@@ -55,16 +55,16 @@ describe('the roles of k8s/rbac.yaml', () => {
   })
 })
 
-describe('checkAccess', () => {
+describe('listDeniedAccess', () => {
   it('finds nothing if everything is allowed', async () => {
     const { api, reviews } = fakeApi(() => true)
-    expect(await checkAccess(api)).toEqual([])
+    expect(await listDeniedAccess(api)).toEqual([])
     expect(reviews).toHaveLength(ACCESS.flatMap(({ verbs }) => verbs).length)
   })
 
   it('asks about all namespaces, and about subresources as such', async () => {
     const { api, reviews } = fakeApi(() => true)
-    await checkAccess(api)
+    await listDeniedAccess(api)
     expect(reviews).toContainEqual({ group: '', resource: 'pods', subresource: 'exec', verb: 'create' })
     expect(reviews).toContainEqual({ group: 'apps', resource: 'deployments', verb: 'patch' })
     expect(reviews.filter(({ namespace }) => namespace !== undefined)).toEqual([])
@@ -72,6 +72,6 @@ describe('checkAccess', () => {
 
   it('names only the verbs that are denied', async () => {
     const { api } = fakeApi(({ resource, verb }) => resource !== 'secrets' || verb === 'list')
-    expect(await checkAccess(api)).toMatchObject([{ resource: 'secrets', verbs: ['create', 'patch', 'delete'] }])
+    expect(await listDeniedAccess(api)).toMatchObject([{ resource: 'secrets', verbs: ['create', 'patch', 'delete'] }])
   })
 })

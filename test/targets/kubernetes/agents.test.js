@@ -23,11 +23,15 @@ function start(found) {
 it('gives the address of the prober, and an error while its pod has none', async () => {
   const found = [podOf({ conditions: [READY], podIP: '10.244.0.9' })]
   const agents = await start(found)
-  expect(agents.proberAddress()).toBe('10.244.0.9')
+  expect(agents.readProberAddress()).toBe('10.244.0.9')
   found[0] = podOf({ conditions: [READY] })
-  expect(() => agents.proberAddress()).toThrow("the pod prober-x of the kit's own prober is ready and has no address")
+  expect(() => agents.readProberAddress()).toThrow(
+    "the pod prober-x of the kit's own prober is ready and has no address",
+  )
   found[0] = podOf({ conditions: [{ type: 'Ready', status: 'False' }], podIP: '10.244.0.9' })
-  expect(() => agents.proberAddress()).toThrow("the kit's own prober is missing on every node: its pod is not ready")
+  expect(() => agents.readProberAddress()).toThrow(
+    "the kit's own prober is missing on every node: its pod is not ready",
+  )
   found.length = 0
-  expect(() => agents.proberAddress()).toThrow("the kit's own prober is missing on every node: it has no pod there")
+  expect(() => agents.readProberAddress()).toThrow("the kit's own prober is missing on every node: it has no pod there")
 })

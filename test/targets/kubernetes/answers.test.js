@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { readKubeletSummary, readPod } from '../../../src/targets/kubernetes/answers.js'
+import { assertKubeletSummary, assertPod } from '../../../src/targets/kubernetes/answers.js'
 import { parseQuantity } from '../../../src/targets/kubernetes/nodes.js'
 
 describe('an answer of a cluster', () => {
   it('is returned unchanged if the kit knows it', () => {
     const pod = { metadata: { name: 'a', extra: 1 }, status: { phase: 'Running' } }
-    expect(readPod(pod)).toBe(pod)
+    expect(assertPod(pod)).toBe(pod)
   })
 
   it.each([
@@ -15,10 +15,10 @@ describe('an answer of a cluster', () => {
     { metadata: { name: 1 } },
     { metadata: { name: 'a' }, status: { containerStatuses: [null] } },
   ])('is refused with the member if it does not: %j', pod =>
-    expect(() => readPod(pod)).toThrow('the cluster described a pod in a way that the kit does not know: '))
+    expect(() => assertPod(pod)).toThrow('the cluster described a pod in a way that the kit does not know: '))
 
   it('holds numbers, and times', () => {
-    const counters = (/** @type {object} */ cpu) => readKubeletSummary({ node: { cpu } })
+    const counters = (/** @type {object} */ cpu) => assertKubeletSummary({ node: { cpu } })
     expect(() => counters({ time: 'soon', usageCoreNanoSeconds: 1 })).toThrow('node.cpu.time: it is no time')
     expect(() => counters({ time: '2026-01-01T00:00:00Z', usageCoreNanoSeconds: '1' })).toThrow('usageCoreNanoSeconds')
   })

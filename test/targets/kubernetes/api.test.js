@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { UsageError } from '../../../src/lib/errors.js'
-import { connect, parseApiError } from '../../../src/targets/kubernetes/api.js'
+import { createApiClient, parseApiError } from '../../../src/targets/kubernetes/api.js'
 import { makeFolder } from '../../fakes/scratch.js'
 
 const home = makeFolder('kubeconfig-test')
@@ -25,7 +25,7 @@ users: [${names.map(name => `{ name: ${name}, user: { token: secret } }`)}]
 `
 
 /** @param {string} files of KUBECONFIG @param {string | null} [context] */
-const connectBy = (files, context = null) => connect({ context, environment: { KUBECONFIG: files }, home })
+const connectBy = (files, context = null) => createApiClient({ context, environment: { KUBECONFIG: files }, home })
 
 /** @param {Promise<unknown>} attempt */
 async function refusalOf(attempt) {
@@ -37,7 +37,7 @@ async function refusalOf(attempt) {
   return error.message
 }
 
-describe('connect', () => {
+describe('createApiClient', () => {
   it('takes the current context, or the one that is named', async () => {
     const file = write('two', renderConfig('kind', 'prod'))
     expect((await connectBy(file)).server).toBe('https://kind.example:6443')
@@ -51,11 +51,11 @@ describe('connect', () => {
     expect((await connectBy(files, 'b')).server).toBe('https://b.example:6443')
     const standard = path.join(home, 'other')
     write('other/.kube/config', renderConfig('standard'))
-    expect((await connect({ context: null, environment: {}, home: standard })).readContext()).toBe('standard')
+    expect((await createApiClient({ context: null, environment: {}, home: standard })).readContext()).toBe('standard')
   })
 
   it('says where a kubeconfig can be if there is none', async () => {
-    const message = await refusalOf(connect({ context: null, environment: {}, home }))
+    const message = await refusalOf(createApiClient({ context: null, environment: {}, home }))
     expect(message).toBe(`no kubeconfig: set KUBECONFIG, or put one at ${home}/.kube/config`)
   })
 
@@ -100,7 +100,7 @@ describe('parseApiError', () => {
     const said =
       'deployments.apps is forbidden: User "eva" cannot create resource "deployments" in API group "apps" in the namespace "bench"'
     expect(parseApiError(answer(403, said))).toEqual({
-      isPassing: false,
+      isRetriable: false,
       message: `${said} (k8s/rbac.yaml names the least that a run needs)`,
     })
   })
@@ -110,12 +110,12 @@ describe('parseApiError', () => {
     ['a quota', 'pods "reviews" is forbidden: exceeded quota: small, requested: limits.cpu=2, limited: limits.cpu=1'],
     ['a policy', 'pods "reader" is forbidden: violates PodSecurity "baseline:latest": host namespaces (hostPID=true)'],
   ])('does not blame the rights of the user for what %s refuses', (_, said) => {
-    expect(parseApiError(answer(403, said))).toEqual({ isPassing: false, message: said })
+    expect(parseApiError(answer(403, said))).toEqual({ isRetriable: false, message: said })
   })
 
   it('says that credentials are not accepted', () => {
-    const { isPassing, message } = parseApiError(answer(401, 'Unauthorized'))
-    expect(isPassing).toBe(false)
+    const { isRetriable, message } = parseApiError(answer(401, 'Unauthorized'))
+    expect(isRetriable).toBe(false)
     expect(message).toContain('the credentials of the kubeconfig are not accepted')
   })
 
@@ -127,7 +127,7 @@ describe('parseApiError', () => {
     [answer(404, 'namespaces "bench" not found'), false],
     [answer(422, 'Pod "reviews" is invalid: spec.containers: Required value'), false],
   ])('decides whether an answer is worth a retry: %s', (error, expected) => {
-    expect(parseApiError(error).isPassing).toBe(expected)
+    expect(parseApiError(error).isRetriable).toBe(expected)
   })
 
   it.each([
@@ -135,7 +135,7 @@ describe('parseApiError', () => {
     ['ECONNRESET', 'read ECONNRESET'],
     ['ETIMEDOUT', 'connect ETIMEDOUT 192.0.2.1:6443'],
   ])('asks again after %s', (code, reason) => {
-    expect(parseApiError(failure(code, reason))).toEqual({ isPassing: true, message: failure(code, reason).message })
+    expect(parseApiError(failure(code, reason))).toEqual({ isRetriable: true, message: failure(code, reason).message })
   })
 
   it.each([
@@ -143,13 +143,13 @@ describe('parseApiError', () => {
     ['CERT_HAS_EXPIRED', 'certificate has expired'],
     ['ERR_TLS_CERT_ALTNAME_INVALID', "Hostname/IP does not match certificate's altnames"],
   ])('does not ask again a server that is not trusted: %s', (code, reason) => {
-    const { isPassing, message } = parseApiError(failure(code, reason))
-    expect(isPassing).toBe(false)
+    const { isRetriable, message } = parseApiError(failure(code, reason))
+    expect(isRetriable).toBe(false)
     expect(message).toContain(`${reason} (${code})`)
   })
 
   it('keeps an answer that is not a status', () => {
     const error = Object.assign(new Error('x'), { code: 502, body: '<html>Bad Gateway</html>' })
-    expect(parseApiError(error)).toEqual({ isPassing: true, message: '<html>Bad Gateway</html>' })
+    expect(parseApiError(error)).toEqual({ isRetriable: true, message: '<html>Bad Gateway</html>' })
   })
 })

@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs'
 import http from 'node:http'
 import { describe, expect, it } from 'vitest'
-import { checkSamples, createProcessRecord } from '../../../src/judge/record/compute-window.js'
+import { createProcessRecord, summariseSamples } from '../../../src/judge/record/compute-window.js'
 import { findFault, trialSchema } from '../../../src/model/schemas.js'
 import {
-  findCounter,
+  findContainerCounter,
   lookByKubelet,
   observeByKubelet,
-  parseCpu,
-  readSummary,
+  parseCpuCounter,
+  readKubeletSummary,
 } from '../../../src/targets/kubernetes/kubelet.js'
 import { connectTo } from '../../fakes/fake-api-server.js'
 import { createRecord } from '../../fakes/fake-records.js'
@@ -19,31 +19,31 @@ const captured = readFileSync('test/fixtures/kubelet-1.34.3-stats-summary.json',
 const START_MS = Date.parse('2026-11-21T14:00:03.400Z')
 const window = { startMs: START_MS, endMs: START_MS + 120_000 }
 
-describe('findCounter', () => {
+describe('findContainerCounter', () => {
   const { node, pods } = JSON.parse(captured)
   const gateway = { namespace: 'kubelet-counters', pod: 'gateway-1-abc' }
 
   it('takes the counters of a container with their stamp, of a sidecar among the init containers too', () => {
-    expect(findCounter(pods, { ...gateway, container: 'sidecar' })).toEqual({
+    expect(findContainerCounter(pods, { ...gateway, container: 'sidecar' })).toEqual({
       ...{ epochMs: Date.parse('2026-11-21T14:12:02Z'), cpuSeconds: 12.536289487 },
       ...{ workingSetBytes: 8904704, rssBytes: 7819264 },
     })
-    expect(findCounter(pods, { ...gateway, container: 'application' })?.cpuSeconds).toBe(2.659847457)
+    expect(findContainerCounter(pods, { ...gateway, container: 'application' })?.cpuSeconds).toBe(2.659847457)
   })
 
   it('takes the counter of the node', () => {
     const epochMs = Date.parse('2026-11-21T14:12:14Z')
-    expect(parseCpu(node.cpu)).toEqual({ epochMs, cpuSeconds: 2400.481766656 })
+    expect(parseCpuCounter(node.cpu)).toEqual({ epochMs, cpuSeconds: 2400.481766656 })
   })
 
   it('is null for another pod, one of that name in another namespace, and a container not yet counted', () => {
-    expect(findCounter(pods, { ...gateway, container: 'generator' })).toBe(null)
-    expect(findCounter(pods, { ...gateway, pod: 'gateway-2', container: 'sidecar' })).toBe(null)
-    expect(findCounter(pods, { ...gateway, namespace: 'default', container: 'sidecar' })).toBe(null)
+    expect(findContainerCounter(pods, { ...gateway, container: 'generator' })).toBe(null)
+    expect(findContainerCounter(pods, { ...gateway, pod: 'gateway-2', container: 'sidecar' })).toBe(null)
+    expect(findContainerCounter(pods, { ...gateway, namespace: 'default', container: 'sidecar' })).toBe(null)
     const young = JSON.parse(captured).pods
     young[0].containers[0].cpu = { time: '2026-11-21T14:07:40Z' }
-    expect(findCounter(young, { ...gateway, container: 'sidecar' })).toBe(null)
-    expect(findCounter([{ podRef: young[0].podRef }], { ...gateway, container: 'a' })).toBe(null)
+    expect(findContainerCounter(young, { ...gateway, container: 'sidecar' })).toBe(null)
+    expect(findContainerCounter([{ podRef: young[0].podRef }], { ...gateway, container: 'a' })).toBe(null)
   })
 })
 
@@ -92,7 +92,7 @@ describe('observeByKubelet', () => {
     ])
     const raw = samples.find(s => s.epochMs === START_MS + 25_000)
     expect(raw?.readings[0].atSeconds).toBe(START_MS / 1000 + 25)
-    expect(checkSamples(samples, window)).toMatchObject({ missing: 0 })
+    expect(summariseSamples(samples, window)).toMatchObject({ missing: 0 })
   })
 
   it('makes a record that says of threads, cap, workers and throttling that they are not known', async () => {
@@ -167,7 +167,7 @@ describe('observeByKubelet', () => {
   })
 })
 
-describe('readSummary', () => {
+describe('readKubeletSummary', () => {
   /** @param {http.RequestListener} answer */
   async function connectToServer(answer) {
     const { port } = await listenInTest(http.createServer(answer))
@@ -181,7 +181,7 @@ describe('readSummary', () => {
       requests.push(`${request.method} ${decodeURIComponent(`${request.url}`)}`)
       response.writeHead(200, { 'content-type': 'application/json' }).end(captured)
     })
-    expect(await readSummary(api, 'node1')).toEqual(JSON.parse(captured))
+    expect(await readKubeletSummary(api, 'node1')).toEqual(JSON.parse(captured))
     expect(requests).toEqual(['GET /api/v1/nodes/node1/proxy/stats/summary'])
   })
 
@@ -192,7 +192,7 @@ describe('readSummary', () => {
       const status = { kind: 'Status', apiVersion: 'v1', status: 'Failure', message, reason: 'Forbidden', code: 403 }
       response.writeHead(403, { 'content-type': 'application/json' }).end(JSON.stringify(status))
     })
-    await expect(readSummary(api, 'node1')).rejects.toThrow(
+    await expect(readKubeletSummary(api, 'node1')).rejects.toThrow(
       `cannot read the kubelet's counters of node1: ${message} (k8s/rbac.yaml`,
     )
   })
@@ -214,7 +214,7 @@ function usedIn({ start, end }) {
 
 function watch() {
   return ['sidecar', 'application'].map(container => ({
-    watched: () => ({ id: `id-${container}`, namespace: 'run', pod: 'gateway-1', container, restarts: 0 }),
+    locateContainer: () => ({ id: `id-${container}`, namespace: 'run', pod: 'gateway-1', container, restarts: 0 }),
   }))
 }
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { stringify } from 'yaml'
 import { PORTS } from '../../../src/model/sidecar-contract.js'
+import { renderServiceRules } from '../../../src/targets/iptables-rules.js'
 import { renderDeployment } from '../../../src/targets/kubernetes/manifests.js'
-import { renderServiceRules } from '../../../src/targets/rules.js'
 import { createContainers, gateway, objects, pipyGateway, ratings } from '../../fakes/cluster-objects.js'
 
 const isReader = (/** @type {string} */ name) => name.startsWith('reader')

@@ -1,7 +1,7 @@
 import os from 'node:os'
 import { describe, expect, it } from 'vitest'
 import { BenchError } from '../../../src/lib/errors.js'
-import { processStartTicks, readPlace } from '../../../src/lib/process-start.js'
+import { readPlace, readProcessStartTicks } from '../../../src/lib/process-start.js'
 import { cleanUpCluster, createNamespace } from '../../../src/targets/kubernetes/namespaces.js'
 
 /** An API server that holds namespaces, by name. @param {Record<string, any>} held */
@@ -22,7 +22,7 @@ const owned = (/** @type {string} */ name, /** @type {string} */ owner) => ({
 })
 const { bootId, pidNamespace } = readPlace()
 const place = `${bootId} ${pidNamespace}`
-const liveOwner = `${os.hostname()} ${process.pid} ${processStartTicks(process.pid)} ${place}`
+const liveOwner = `${os.hostname()} ${process.pid} ${readProcessStartTicks(process.pid)} ${place}`
 
 describe('cleanUpCluster', () => {
   it('removes what dead runs of this machine left, and leaves those that go on or were started elsewhere', async () => {

@@ -9,7 +9,7 @@ import { ACCESS, ROLES } from '../../../src/targets/kubernetes/access.js'
 import { checkCluster } from '../../../src/targets/kubernetes/doctor.js'
 import { createKubernetesTarget } from '../../../src/targets/kubernetes/index.js'
 import { cleanUpCluster } from '../../../src/targets/kubernetes/namespaces.js'
-import { createImageTools } from '../../../src/targets/kubernetes/site.js'
+import { createImageToolFinder } from '../../../src/targets/kubernetes/site.js'
 import { createContainers } from '../../fakes/cluster-objects.js'
 import { connectTo, FORBIDDEN, startFakeApiServer } from '../../fakes/fake-api-server.js'
 import { makeFolder } from '../../fakes/scratch.js'
@@ -45,7 +45,7 @@ beforeAll(async () => {
   })
   await checkCluster({ api, node: null, loadNode: null, images: {}, specs: [pipyTool] })
   await target.open()
-  const forbidden = createImageTools({ api, target, images: {}, whereOf: () => null, signal })
+  const forbidden = createImageToolFinder({ api, target, images: {}, choosePlace: () => null, signal })
   expect(await forbidden({ ...pipyTool, name: FORBIDDEN.replace('version-', '') })).toEqual({
     missing: expect.stringContaining('no pod is made: exceeded quota'),
   })
@@ -72,7 +72,7 @@ beforeAll(async () => {
   const rollout = await target.deploy([ofRollout], { start: 2, folder: path.join(folder, 'raw'), onStart })
   expect(started).toMatchObject([{ spec: ofRollout, pod: { uid: 'client-1-2', createdMs: expect.any(Number) } }])
   await started[0].waitUntilReady(signal)
-  await expect(target.pods?.openAsking()).rejects.toThrow(refusal)
+  await expect(target.pods?.openRolloutPoller()).rejects.toThrow(refusal)
   await rollout.remove()
   await target.close()
   await cleanUpCluster({ api, isAll: false })

@@ -3,11 +3,11 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { PassThrough } from 'node:stream'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { decode, encode } from '../../../src/agent/messages.js'
+import { decodeMessage, encodeMessage } from '../../../src/agent/messages.js'
 import { AgentError, BenchError } from '../../../src/lib/errors.js'
-import { startSession } from '../../../src/targets/converse.js'
-import { measureClockOffset } from '../../../src/targets/kubernetes/agents.js'
+import { startSession } from '../../../src/targets/agent-session.js'
 import { readAgentCode } from '../../../src/targets/kubernetes/files.js'
+import { measureClockOffset } from '../../../src/targets/kubernetes/observations.js'
 import { makeFolder } from '../../fakes/scratch.js'
 
 /** @import { Sample } from '../../../src/model/types.ts' */
@@ -28,7 +28,7 @@ function startAgent({ aheadMs = 0 } = {}) {
   const child = spawn(process.execPath, argv, { stdio: ['pipe', 'pipe', 'inherit'] })
   onTestFinished(() => void child.kill('SIGKILL'))
   const closed = new Promise(resolve => child.on('exit', () => resolve('it was killed')))
-  return { child, session: startSession({ ...child, closed, end: () => child.kill(), what: 'a pod' }) }
+  return { child, session: startSession({ ...child, closed, end: () => child.kill(), place: 'a pod' }) }
 }
 
 describe('a conversation with the agent', () => {
@@ -47,7 +47,7 @@ describe('a conversation with the agent', () => {
     const { session } = startAgent()
     await expect(session.call('probeAnswers', { requestSeconds: 4 })).rejects.toBeInstanceOf(AgentError)
     const endpoint = { address: '127.0.0.1', port: 1 }
-    const refused = await session.call('send', { endpoint, ask: { host: 'a' } }).catch(error => error)
+    const refused = await session.call('send', { endpoint, request: { host: 'a' } }).catch(error => error)
     expect(refused).toBeInstanceOf(BenchError)
     expect(refused).not.toBeInstanceOf(AgentError)
     expect(refused.message).toContain('ECONNREFUSED')
@@ -59,7 +59,7 @@ describe('a conversation with the agent', () => {
     await session.call('now', null)
     const startMs = Date.now() + 300
     const { samples, start, end, after } = await session.call('observe', {
-      watched: [],
+      containers: [],
       window: { startMs, endMs: startMs + 1000 },
     })
     expect(after).toEqual([])
@@ -76,7 +76,7 @@ describe('a conversation with the agent', () => {
     const { session } = startAgent()
     const stop = new AbortController()
     const window = { startMs: 0, endMs: Date.now() + 60_000 }
-    const pending = session.call('observe', { watched: [], window }, { signal: stop.signal })
+    const pending = session.call('observe', { containers: [], window }, { signal: stop.signal })
     // Lines are taken in order: what is answered later has let the window begin.
     await session.call('now', null)
     stop.abort()
@@ -85,7 +85,7 @@ describe('a conversation with the agent', () => {
 
   it('says that a container has no cgroup where it looks', async () => {
     const { session } = startAgent()
-    await expect(session.call('look', { watched: [{ id: 'f'.repeat(64), listens: [] }] })).rejects.toThrow(
+    await expect(session.call('look', { containers: [{ id: 'f'.repeat(64), listens: [] }] })).rejects.toThrow(
       /no cgroup of the container f+ is under \/host\/cgroup: is this its node\?/,
     )
   })
@@ -94,7 +94,7 @@ describe('a conversation with the agent', () => {
     const { child, session } = startAgent()
     await session.call('now', null)
     const pending = session.call('observe', {
-      watched: [],
+      containers: [],
       window: { startMs: Date.now(), endMs: Date.now() + 60_000 },
     })
     child.kill('SIGKILL')
@@ -105,9 +105,9 @@ describe('a conversation with the agent', () => {
 
   it('takes answers however they are cut', async () => {
     const [stdin, stdout] = [new PassThrough(), new PassThrough()]
-    const session = startSession({ stdin, stdout, closed: new Promise(() => {}), end() {}, what: 'a pod' })
+    const session = startSession({ stdin, stdout, closed: new Promise(() => {}), end() {}, place: 'a pod' })
     const answers = [session.call('a', null), session.call('b', null)]
-    const text = `${encode({ id: 1, result: 'β' })}\n${encode({ id: 0, result: Number.NaN })}\n`
+    const text = `${encodeMessage({ id: 1, result: 'β' })}\n${encodeMessage({ id: 0, result: Number.NaN })}\n`
     for (const byte of Buffer.from(text)) stdout.write(Buffer.from([byte]))
     expect(await Promise.all(answers)).toEqual([Number.NaN, 'β'])
   })
@@ -115,7 +115,7 @@ describe('a conversation with the agent', () => {
   it.each(['null', '{"id":0', '7', ''])('ends with an error if an answer is invalid: %j', async line => {
     const stdout = new PassThrough()
     const closed = new Promise(() => {})
-    const session = startSession({ stdin: new PassThrough(), stdout, closed, end() {}, what: 'a pod' })
+    const session = startSession({ stdin: new PassThrough(), stdout, closed, end() {}, place: 'a pod' })
     const answer = session.call('a', null)
     stdout.write(`${line}\n`)
     await expect(answer).rejects.toThrow('the connection to the agent in a pod was lost: it sent what is no message')
@@ -133,7 +133,7 @@ describe('measureClockOffset', () => {
 
 describe('messages', () => {
   it('keep a number that is missing apart from one that is not known', () => {
-    expect(decode(encode({ a: Number.NaN, b: null, c: 1 }))).toEqual({ a: Number.NaN, b: null, c: 1 })
+    expect(decodeMessage(encodeMessage({ a: Number.NaN, b: null, c: 1 }))).toEqual({ a: Number.NaN, b: null, c: 1 })
   })
 })
 

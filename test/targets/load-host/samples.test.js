@@ -1,24 +1,24 @@
 import { describe, expect, it } from 'vitest'
-import { findNearestSample, interpolateReading, parseFarSample } from '../../../src/targets/load-host/samples.js'
+import { findNearestSample, interpolateReading, parseRemoteSample } from '../../../src/targets/load-host/samples.js'
 
 // k6 1.1.0 on Linux 6.18, as run.sh prints it.
 const LINE =
   '@ 29908.14|cpu  2212373 722183 476591 2246524 9527 0 73028 323975 0 0|4218 (k6 (x) y) S 4215 4218 4218 0 -1 4194304 150 0 0 0 120 30 0 0 20 0 1 0 2990794 2322432 396 18446744073709551615 0 0'
 const sampleAt = (/** @type {number} */ epochMs, /** @type {number} */ cpuSeconds) => ({
-  .../** @type {any} */ (parseFarSample(LINE, { epochMs, hostCpus: 4 })),
+  .../** @type {any} */ (parseRemoteSample(LINE, { epochMs, hostCpus: 4 })),
   ...{ atSeconds: epochMs / 1000, cpuSeconds },
 })
 
-describe('parseFarSample', () => {
+describe('parseRemoteSample', () => {
   it('reads CPU time, identity, state and the machine', () => {
-    expect(parseFarSample(LINE, { epochMs: 5, hostCpus: 4 })).toEqual({
+    expect(parseRemoteSample(LINE, { epochMs: 5, hostCpus: 4 })).toEqual({
       ...{ epochMs: 5, atSeconds: 29908.14, cpuSeconds: 1.5, identity: '4218 2990794', isStopped: false },
       host: {
         ...{ idle: 2256051, steal: 323975, busy: 3411147, cpus: 4 },
         total: 3411147 + 2256051 + 73028 + 323975,
       },
     })
-    expect(parseFarSample(LINE.replace(') S', ') T'), { epochMs: 5, hostCpus: 4 })?.isStopped).toBe(true)
+    expect(parseRemoteSample(LINE.replace(') S', ') T'), { epochMs: 5, hostCpus: 4 })?.isStopped).toBe(true)
   })
 
   it.each([
@@ -27,7 +27,7 @@ describe('parseFarSample', () => {
     '@ 1.0|cpu 1 2',
     '@ |cpu  1|1 (x) S 1',
   ])('takes "%s" for no sample', line => {
-    expect(parseFarSample(line, { epochMs: 5, hostCpus: 4 })).toBeNull()
+    expect(parseRemoteSample(line, { epochMs: 5, hostCpus: 4 })).toBeNull()
   })
 })
 

@@ -1,12 +1,12 @@
 import net from 'node:net'
 import { describe, expect, it } from 'vitest'
-import { assertPortsFree, createAddresses } from '../../../src/targets/local/addresses.js'
+import { assertPortsFree, createAddressAllocator } from '../../../src/targets/local/addresses.js'
 
 /** @import { ProcessSpec } from '../../../src/model/types.ts' */
 
 describe('the addresses of a run', () => {
   it('are valid and distinct over the whole block, and begin again after it', () => {
-    const next = createAddresses('127.7')
+    const next = createAddressAllocator('127.7')
     const addresses = Array.from({ length: 65_534 }, next)
     expect(new Set(addresses).size).toBe(addresses.length)
     expect(addresses.filter(address => !net.isIPv4(address))).toEqual([])

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
-import { createFolders } from '../../../src/targets/local/cgroup-folders.js'
+import { createCgroupSubtree } from '../../../src/targets/local/cgroup-folders.js'
 import { makeFolder } from '../../fakes/scratch.js'
 
 it('writes the CPU request of a process and of its pod as weights, and none where there is no request', async () => {
@@ -9,7 +9,7 @@ it('writes the CPU request of a process and of its pod as weights, and none wher
   mkdirSync(home)
   writeFileSync(path.join(home, 'cgroup.procs'), '')
   const parents = { cpu: home, cpuacct: home, memory: home }
-  const create = await createFolders({ way: { how: 'v2', version: 2, parents, isRoot: false }, name: 'run' })
+  const create = await createCgroupSubtree({ way: { how: 'v2', version: 2, parents, isRoot: false }, name: 'run' })
   const usual = { cpuLimitCores: null, memoryLimitBytes: null }
   const weightOf = (/** @type {string[]} */ ...names) =>
     readFileSync(path.join(home, 'run', ...names, 'cpu.weight'), 'utf8')

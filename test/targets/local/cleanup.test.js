@@ -133,8 +133,8 @@ describe('runCleanupSteps', () => {
       throw new Error('busy')
     }
     const steps = [
-      { what: 'a', take: fail },
-      { what: 'b', take: () => {} },
+      { noun: 'a', remove: fail },
+      { noun: 'b', remove: () => {} },
     ]
     expect(await runCleanupSteps(steps, cleaned)).toBe(true)
     expect(cleaned).toEqual({ removed: ['b'], left: [], failed: ['a: busy'] })

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { toCpuShares, toCpuWeight } from '../../../src/targets/local/cgroup-folders.js'
+import { computeCpuShares, computeCpuWeight } from '../../../src/targets/local/cgroup-folders.js'
 
 // MilliCPUToShares of the kubelet, and the table of TestConvertCPUSharesToCgroupV2Value in opencontainers/cgroups.
 it.each([
@@ -11,5 +11,5 @@ it.each([
   [256, 262_144, 10_000],
   [1000, 262_144, 10_000],
 ])('gives a request of %d cores %d shares, or the weight %d', (cores, shares, weight) => {
-  expect([toCpuShares(cores), toCpuWeight(cores)]).toEqual([shares, weight])
+  expect([computeCpuShares(cores), computeCpuWeight(cores)]).toEqual([shares, weight])
 })

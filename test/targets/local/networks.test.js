@@ -2,7 +2,8 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { BenchError } from '../../../src/lib/errors.js'
 import { createProcess } from '../../../src/model/processes.js'
 import { openLedger, readLedgers } from '../../../src/node/ledger.js'
-import { createNetworks, renderRulesFailure } from '../../../src/targets/local/networks.js'
+import { renderRulesFailure } from '../../../src/targets/local/bridge.js'
+import { createNetworks } from '../../../src/targets/local/networks.js'
 import { makeFolder } from '../../fakes/scratch.js'
 
 /** @import { ProcessSpec } from '../../../src/model/types.ts' */
@@ -50,9 +51,9 @@ describe('the network namespaces of a run', () => {
 
   it('are not made if no process needs them', async () => {
     const { networks } = create()
-    expect(networks.has(1, [specOf({})])).toBe(false)
-    expect(networks.has(1, [specOf({ role: 'generator' })])).toBe(false)
-    expect(networks.enterProber()).toBeNull()
+    expect(networks.hasNamespaces(1, [specOf({})])).toBe(false)
+    expect(networks.hasNamespaces(1, [specOf({ role: 'generator' })])).toBe(false)
+    expect(networks.createProberEnterArgv()).toBeNull()
     await networks.close()
     expect(commands).toEqual([])
   })
@@ -63,10 +64,10 @@ describe('the network namespaces of a run', () => {
     expect(first.gateway.reach).not.toBe(second.gateway.reach)
     expect(first.prober).toEqual(second.prober)
     const sidecar = specOf({ redirects: { inbound: 15003, outbound: 15001 } })
-    expect(networks.has(1, [sidecar])).toBe(true)
-    expect(networks.has(3, [sidecar])).toBe(false)
+    expect(networks.hasNamespaces(1, [sidecar])).toBe(true)
+    expect(networks.hasNamespaces(3, [sidecar])).toBe(false)
     commands.length = 0
-    await networks.prepare(1, [specOf({ role: 'application' }), sidecar])
+    await networks.createNamespaces(1, [specOf({ role: 'application' }), sidecar])
     const name = `${HUB}.1.gateway`
     expect(commands).toEqual([
       `ip netns add ${name}`,
@@ -76,9 +77,9 @@ describe('the network namespaces of a run', () => {
         `^nsenter --net=/run/netns/${name} -- iptables-restore -w .*dport 15003 -j RETURN .*REDIRECT --to-ports 15001`,
       ),
     ])
-    await networks.prepare(1, [sidecar])
+    await networks.createNamespaces(1, [sidecar])
     expect(commands).toHaveLength(4)
-    await networks.remove(1, [specOf({ role: 'application' }), sidecar])
+    await networks.removeNamespaces(1, [specOf({ role: 'application' }), sidecar])
     expect(commands.at(-1)).toBe(`ip netns delete ${name}`)
     expect(commands).toHaveLength(5)
   })
@@ -89,7 +90,7 @@ describe('the network namespaces of a run', () => {
     const pods = [{ service: 'client', redirects: { inbound: 15006, outbound: 15001 }, ports: [15008] }]
     const specs = [specOf({ service: 'node-proxy', role: 'control', pods }), specOf({ service: 'node-proxy', pods })]
     commands.length = 0
-    await networks.prepare(1, specs)
+    await networks.createNamespaces(1, specs)
     const name = `${HUB}.1.client`
     expect(commands.filter(command => command.startsWith('ip netns add'))).toEqual([
       `ip netns add ${HUB}.1.node-proxy`,
@@ -99,11 +100,11 @@ describe('the network namespaces of a run', () => {
       expect.stringMatching(`--net=/run/netns/${name} .*dport 15008 -j RETURN .*REDIRECT --to-ports 15001`),
     ])
     expect(networks.listPodNetworks(1, specs[1])).toEqual([`/run/netns/${name}`])
-    expect(networks.enter(1, specs[1]).join(' ')).toMatch(
+    expect(networks.createEnterArgv(1, specs[1]).join(' ')).toMatch(
       /node-proxy -- setpriv --reuid=\d+ .*sys_admin,\+net_admin --$/,
     )
-    expect(networks.enter(1, specOf({})).join(' ')).not.toContain('sys_admin')
-    await networks.remove(1, specs)
+    expect(networks.createEnterArgv(1, specOf({})).join(' ')).not.toContain('sys_admin')
+    await networks.removeNamespaces(1, specs)
     expect(commands.filter(command => command.startsWith('ip netns delete')).toSorted()).toEqual([
       `ip netns delete ${name}`,
       `ip netns delete ${HUB}.1.node-proxy`,
@@ -115,14 +116,14 @@ describe('the network namespaces of a run', () => {
     await networks.placesFor(1, ['gateway'])
     const endpoint = { address: '198.19.0.1', port: 80 }
     const redirects = { inbound: 15006, outbound: null, translations: [{ from: endpoint, to: endpoint }] }
-    await networks.prepare(1, [specOf({ redirects })])
+    await networks.createNamespaces(1, [specOf({ redirects })])
     expect(commands.at(-2)).toMatch(/link set eth0 up \| route add 198\.19\.0\.0\/16 dev eth0$/)
   })
 
   it('have the sidecar run as a user of its own, and the generator in a namespace of its own', async () => {
     const { networks } = create()
     await networks.placesFor(1, ['gateway'])
-    const enter = (/** @type {ProcessSpec['role']} */ role) => networks.enter(1, specOf({ role })).join(' ')
+    const enter = (/** @type {ProcessSpec['role']} */ role) => networks.createEnterArgv(1, specOf({ role })).join(' ')
     expect(enter('sidecar')).toMatch(`nsenter --net=/run/netns/${HUB}.1.gateway -- setpriv --reuid=1500 `)
     expect(enter('application')).toBe(`nsenter --net=/run/netns/${HUB}.1.gateway --`)
     expect(enter('generator')).toBe(`nsenter --net=/run/netns/${HUB}.load-generator --`)

@@ -38,11 +38,11 @@ describe('the prober of this machine', () => {
     // The agent, and the upstream that takes no connections.
     expect(listProcesses()).toHaveLength(2)
     const a = { address, port: UPSTREAMS.a }
-    const ask = { host: 'a', headers: { connection: 'keep-alive' } }
-    const { status, headers } = await call('send', { endpoint: a, ask })
+    const request = { host: 'a', headers: { connection: 'keep-alive' } }
+    const { status, headers } = await call('send', { endpoint: a, request })
     // A connection that a sidecar keeps is never closed for being idle.
     expect([status, headers['keep-alive']]).toEqual([200, undefined])
-    await expect(call('send', { endpoint: { ...a, port: UPSTREAMS.gone }, ask: { host: 'a' } })).rejects.toThrow(
+    await expect(call('send', { endpoint: { ...a, port: UPSTREAMS.gone }, request: { host: 'a' } })).rejects.toThrow(
       'ECONNREFUSED',
     )
     await call('close', undefined)
@@ -53,7 +53,7 @@ describe('the prober of this machine', () => {
     const endpoint = await serve((_, response) => response.end('here'))
     const { call } = createLocalProber({ runId })
     await call('close', undefined)
-    const answer = await call('send', { endpoint, ask: { host: 'a' } })
+    const answer = await call('send', { endpoint, request: { host: 'a' } })
     expect(answer.body).toBe('here')
     expect(listProcesses()).toEqual([])
   })
@@ -70,9 +70,10 @@ describe('the prober of this machine', () => {
       })
       response.write('x', () => aborting.abort())
     })
-    const { call, close } = createLocalProber({ runId, enter: /** @type {() => string[] | null} */ (enter) })
+    const createEnterArgv = /** @type {() => string[] | null} */ (enter)
+    const { call, close } = createLocalProber({ runId, createEnterArgv })
     onTestFinished(close)
-    await expect(call('stream', { endpoint, ask: { host: 'a' } }, { signal: aborting.signal })).rejects.toThrow(
+    await expect(call('stream', { endpoint, request: { host: 'a' } }, { signal: aborting.signal })).rejects.toThrow(
       /aborted/,
     )
     await waitForCondition(() => isClosed, { what: 'the request to end', deadlineSeconds: 5 })
@@ -89,7 +90,7 @@ describe('the prober of this machine', () => {
     const { call } = createLocalProber({ runId })
     await call('open', rig)
     close = () => void call('close', undefined)
-    const answer = await call('send', { endpoint, ask: { host: 'a' } })
+    const answer = await call('send', { endpoint, request: { host: 'a' } })
     expect(answer.body).toBe('here')
   })
 

@@ -3,7 +3,8 @@ import path from 'node:path'
 import { expect, it } from 'vitest'
 import { waitForCondition } from '../../../src/lib/wait.js'
 import { createProcess } from '../../../src/model/processes.js'
-import { limitLog, openLog, startProcess } from '../../../src/targets/local/process.js'
+import { cutLog, openLog } from '../../../src/targets/local/log-file.js'
+import { startProcess } from '../../../src/targets/local/process.js'
 import { makeFolder } from '../../fakes/scratch.js'
 
 const folder = makeFolder('process-log')
@@ -12,11 +13,11 @@ it('cuts a log that has grown too large down to its end, while its process goes 
   const file = path.join(folder, 'a.log')
   const log = openLog(file)
   writeSync(log, 'first\n')
-  expect(await limitLog(file, 6)).toBe(false)
+  expect(await cutLog(file, 6)).toBe(false)
   expect(readFileSync(file, 'utf8')).toBe('first\n')
   writeSync(log, 'second\n')
   writeSync(log, 'x'.repeat(100_000))
-  expect(await limitLog(file, 1000)).toBe(true)
+  expect(await cutLog(file, 1000)).toBe(true)
   writeSync(log, 'third\n')
   closeSync(log)
   const text = readFileSync(file, 'utf8')
@@ -24,7 +25,7 @@ it('cuts a log that has grown too large down to its end, while its process goes 
   expect(text.length).toBeLessThan(70_000)
 })
 
-it('has nothing to do if the log is gone', async () => expect(await limitLog(path.join(folder, 'none'))).toBe(false))
+it('has nothing to do if the log is gone', async () => expect(await cutLog(path.join(folder, 'none'))).toBe(false))
 
 /** A tree whose one cgroup counts nothing and cannot be removed. @param {number[]} [pids] of its processes */
 function createTree(pids = []) {
@@ -75,7 +76,11 @@ it('ends a generator that floods its log, which can no longer be split, and keep
   const fields = { program: '/usr/bin/yes', argv: ['flood'], folder, listens: [] }
   const spec = createProcess({ service: 'k6', role: 'generator', ...fields })
   const generator = await startProcess({ spec, folder, tree: createTree(), start: 1, runId: 'test' })
-  await waitForCondition(generator.boundLog, { what: 'the log to be large', deadlineSeconds: 20, intervalMs: 20 })
+  await waitForCondition(generator.enforceLogLimit, {
+    what: 'the log to be large',
+    deadlineSeconds: 20,
+    intervalMs: 20,
+  })
   expect(await generator.exited).toBe('signal SIGKILL')
   await expect(generator.readLog()).rejects.toThrow(
     /^the log of k6-generator is over 32\.0 MiB, and is not read: it was ended, for its log grew over 32\.0 MiB; the end/,

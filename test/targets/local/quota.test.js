@@ -1,9 +1,9 @@
 import { mkdirSync, rmdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { createFolders } from '../../../src/targets/local/cgroup-folders.js'
+import { createCgroupSubtree } from '../../../src/targets/local/cgroup-folders.js'
 import { findCapWay } from '../../../src/targets/local/cgroups.js'
-import { findLargestCap, findQuota } from '../../../src/targets/local/quota.js'
+import { findQuota, probeLargestCap } from '../../../src/targets/local/quota.js'
 import { makeFolder } from '../../fakes/scratch.js'
 
 const here = await findCapWay()
@@ -49,9 +49,9 @@ describe.skipIf(here.how !== 'v1')('a quota of the job under cgroup v1', () => {
     writeFileSync(path.join(parents.cpu, 'cpu.cfs_quota_us'), '50000')
     const way = { ...here, parents }
     expect(findQuota(way)).toEqual({ cores: 0.5, folder: parents.cpu })
-    expect(findLargestCap(way, 2)).toBe(0.5)
-    expect(findLargestCap(way, 0.25)).toBe(0.25)
-    const create = await createFolders({ way, name: 'run' })
+    expect(probeLargestCap(way, 2)).toBe(0.5)
+    expect(probeLargestCap(way, 0.25)).toBe(0.25)
+    const create = await createCgroupSubtree({ way, name: 'run' })
     await expect(create('group', { cpuLimitCores: 1, memoryLimitBytes: null })).rejects.toThrow(
       /^the kernel refused a cap of 1 cores for .*\/run\/group \(EINVAL\): a group above it, of this job or container, has a smaller quota, which may not be visible from here; at most 0\.5 cores fit: give --cpu 0\.5, or raise that quota$/,
     )

@@ -3,10 +3,10 @@ import net from 'node:net'
 import { describe, expect, it } from 'vitest'
 import {
   countClosedConnections,
-  countReceivedConnections,
   parseConnections,
   parseOpenedCounts,
-  readNamespaces,
+  readNamespaceConnections,
+  startReceivedCount,
   sumGrowth,
 } from '../../../src/targets/local/received.js'
 import { findOnPath } from '../../../src/tools/find.js'
@@ -56,7 +56,7 @@ describe('countClosed', () => {
   /** @type {(connections: Connections, opened?: { accepted: number, connected: number } | null, neighbours?: Connections) => any} */
   const edge = (connections, opened = null, neighbours = {}) => ({
     connections: new Map(Object.entries(connections)),
-    ofNamespace: new Map(Object.entries({ ...connections, ...neighbours })),
+    ofAll: new Map(Object.entries({ ...connections, ...neighbours })),
     opened,
   })
   const [client, endpoint] = [openConnection(1, true), openConnection(1)]
@@ -87,7 +87,7 @@ describe('countReceived', () => {
     const client = net.connect(port, address)
     await once(client, 'connect')
     const signal = new AbortController().signal
-    const count = countReceivedConnections([{ pids: () => [process.pid], podNetworks: [] }, null], {
+    const count = startReceivedCount([{ pids: () => [process.pid], podNetworks: [] }, null], {
       window: { startMs: Date.now() + 500 },
       signal,
     })
@@ -110,10 +110,10 @@ describe('countReceived', () => {
     }
     const networks = ['/run/netns/a', '/run/netns/b']
     const namespaces = new Map(['net:[1]', ...networks].map(network => [network, network]))
-    const read = await readNamespaces(namespaces, { run, here: 'net:[1]' })
+    const read = await readNamespaceConnections(namespaces, { run, here: 'net:[1]' })
     expect(calls).toEqual([[], ['sh', ...networks]])
     const results = [...namespaces.keys()].map(network => read.get(network))
-    expect(results.map(result => result?.ofNamespace.get('2810534')?.bytes)).toEqual([45939, 45939, 55939])
+    expect(results.map(result => result?.ofAll.get('2810534')?.bytes)).toEqual([45939, 45939, 55939])
     const opened = { accepted: 34, connected: 12 }
     expect(results.map(result => result?.opened)).toEqual([null, opened, opened])
   })
@@ -123,7 +123,7 @@ describe('countReceived', () => {
     const server = net.createServer(socket => socket.resume())
     const { address, port } = await listenInTest(server)
     const signal = new AbortController().signal
-    const count = countReceivedConnections([{ pids: () => [process.pid], podNetworks: [] }], {
+    const count = startReceivedCount([{ pids: () => [process.pid], podNetworks: [] }], {
       window: { startMs: Date.now() + 500 },
       signal,
     })
@@ -142,7 +142,7 @@ describe('countReceived', () => {
     const client = net.connect(port, address)
     await once(client, 'connect')
     const signal = new AbortController().signal
-    const count = countReceivedConnections([{ pids: () => [process.pid], podNetworks: [] }], {
+    const count = startReceivedCount([{ pids: () => [process.pid], podNetworks: [] }], {
       window: { startMs: Date.now() + 500 },
       signal,
     })

@@ -96,6 +96,8 @@ describe('a local target without cgroups', () => {
     // What is known of its processes is from before the child.
     await target.look(deployment.processes)
     await waitForCondition(() => listensAt(ratings.listen), { what: 'the child to listen', deadlineSeconds: 5 })
+    const [{ identity }] = await target.look(deployment.processes)
+    expect(identity).toHaveLength(2)
     await deployment.remove()
     expect(listensAt(ratings.listen)).toBe(false)
   })

@@ -16,12 +16,11 @@ import (
 
 // client requests the resources that an Envoy requests, and accepts them.
 type client struct {
-	all   *clients
-	node  *core.Node // sent with the first request alone
-	hosts map[string]bool
-	done  func() // it has its first routes
-	// It has asked for listeners.
-	listening bool
+	all       *clients
+	node      *core.Node // nil: it was sent with the first request
+	hosts     map[string]bool // to which it has had a route
+	onRoutes  func() // is called when routes arrive
+	listening bool   // it has requested listeners
 }
 
 // request is for resources of a kind; no names: for all of them.
@@ -30,15 +29,16 @@ type request struct {
 	names []string
 }
 
-func (c *client) takeNode() *core.Node {
+// popNode returns the node the first time, and then nil: only the first request of a stream has it.
+func (c *client) popNode() *core.Node {
 	node := c.node
 	c.node = nil
 	return node
 }
 
-// askState requests in the order of Envoy: listeners when the clusters are warm, and the resources that a resource names before that
-// one is accepted. Requesting all at once would take the server less CPU time.
-func (c *client) askState(service discovery.AggregatedDiscoveryServiceClient) error {
+// runState requests the state of the world until the stream ends, in the order of Envoy: listeners when the clusters are warm, and the
+// resources that a resource names before that one is accepted. Requesting all at once would take the server less CPU time.
+func (c *client) runState(service discovery.AggregatedDiscoveryServiceClient) error {
 	stream, err := service.StreamAggregatedResources(context.Background())
 	if err != nil {
 		return err
@@ -47,7 +47,7 @@ func (c *client) askState(service discovery.AggregatedDiscoveryServiceClient) er
 	answers := map[string]*discovery.DiscoveryResponse{}
 	// A request accepts the last answer of its kind, whose version and nonce it has.
 	send := func(kind string) error {
-		return stream.Send(&discovery.DiscoveryRequest{Node: c.takeNode(), TypeUrl: kind, ResourceNames: subscribed[kind],
+		return stream.Send(&discovery.DiscoveryRequest{Node: c.popNode(), TypeUrl: kind, ResourceNames: subscribed[kind],
 			VersionInfo: answers[kind].GetVersionInfo(), ResponseNonce: answers[kind].GetNonce()})
 	}
 	if err := send(resource.ClusterType); err != nil {
@@ -59,7 +59,7 @@ func (c *client) askState(service discovery.AggregatedDiscoveryServiceClient) er
 			return err
 		}
 		kind := answer.GetTypeUrl()
-		next, err := c.take(kind, answer.GetResources())
+		next, err := c.applyResources(kind, answer.GetResources())
 		if err != nil {
 			return err
 		}
@@ -81,15 +81,15 @@ func (c *client) askState(service discovery.AggregatedDiscoveryServiceClient) er
 	}
 }
 
-// askDelta requests changes only, in the same order.
-func (c *client) askDelta(service discovery.AggregatedDiscoveryServiceClient) error {
+// runDelta requests only changed resources until the stream ends, in the same order.
+func (c *client) runDelta(service discovery.AggregatedDiscoveryServiceClient) error {
 	stream, err := service.DeltaAggregatedResources(context.Background())
 	if err != nil {
 		return err
 	}
 	subscribed := map[string][]string{}
 	send := func(kind, nonce string, more []string) error {
-		return stream.Send(&discovery.DeltaDiscoveryRequest{Node: c.takeNode(), TypeUrl: kind, ResponseNonce: nonce,
+		return stream.Send(&discovery.DeltaDiscoveryRequest{Node: c.popNode(), TypeUrl: kind, ResponseNonce: nonce,
 			ResourceNamesSubscribe: more})
 	}
 	if err := send(resource.ClusterType, "", nil); err != nil {
@@ -101,11 +101,11 @@ func (c *client) askDelta(service discovery.AggregatedDiscoveryServiceClient) er
 			return err
 		}
 		var resources []*anypb.Any
-		for _, one := range answer.GetResources() {
-			resources = append(resources, one.GetResource())
+		for _, change := range answer.GetResources() {
+			resources = append(resources, change.GetResource())
 		}
 		kind := answer.GetTypeUrl()
-		next, err := c.take(kind, resources)
+		next, err := c.applyResources(kind, resources)
 		if err != nil {
 			return err
 		}
@@ -127,7 +127,7 @@ func (c *client) askDelta(service discovery.AggregatedDiscoveryServiceClient) er
 	}
 }
 
-// startsListening returns true once, when the clusters are warm.
+// startsListening returns true once, when the clusters are warm: their endpoints have come, or there are no clusters.
 func (c *client) startsListening(kind string, next request) bool {
 	isWarm := kind == resource.EndpointType || kind == resource.ClusterType && len(next.names) == 0
 	starts := isWarm && !c.listening
@@ -135,28 +135,29 @@ func (c *client) startsListening(kind string, next request) bool {
 	return starts
 }
 
-// take returns the next request that follows from resources: endpoints of the clusters, or routes of the listeners.
-func (c *client) take(kind string, resources []*anypb.Any) (request, error) {
+// applyResources counts the routes among the resources, and returns the request that follows from them: for the endpoints of clusters, or
+// the routes of listeners. It has no names if none follows.
+func (c *client) applyResources(kind string, resources []*anypb.Any) (request, error) {
 	next := request{kind: resource.RouteType}
 	if kind == resource.ClusterType {
 		next.kind = resource.EndpointType
 	}
-	for _, one := range resources {
+	for _, packed := range resources {
 		switch kind {
 		case resource.ClusterType:
 			message := &cluster.Cluster{}
-			if err := one.UnmarshalTo(message); err != nil {
+			if err := packed.UnmarshalTo(message); err != nil {
 				return next, err
 			}
 			next.names = append(next.names, message.GetName())
 		case resource.ListenerType:
-			routes, err := listRoutes(one)
+			routes, err := listRoutes(packed)
 			if err != nil {
 				return next, err
 			}
 			next.names = append(next.names, routes...)
 		case resource.RouteType:
-			if err := c.takeRoutes(one); err != nil {
+			if err := c.countRoutes(packed); err != nil {
 				return next, err
 			}
 		}
@@ -165,9 +166,10 @@ func (c *client) take(kind string, resources []*anypb.Any) (request, error) {
 	return next, nil
 }
 
-func listRoutes(one *anypb.Any) ([]string, error) {
+// listRoutes returns the names of the route configurations that a listener refers to.
+func listRoutes(packed *anypb.Any) ([]string, error) {
 	message := &listener.Listener{}
-	if err := one.UnmarshalTo(message); err != nil {
+	if err := packed.UnmarshalTo(message); err != nil {
 		return nil, err
 	}
 	var names []string
@@ -185,10 +187,10 @@ func listRoutes(one *anypb.Any) ([]string, error) {
 	return names, nil
 }
 
-// takeRoutes counts the client for every host that it has a route to now, and did not before.
-func (c *client) takeRoutes(one *anypb.Any) error {
+// countRoutes counts the client for every host to which it has a route for the first time, and calls onRoutes.
+func (c *client) countRoutes(packed *anypb.Any) error {
 	message := &route.RouteConfiguration{}
-	if err := one.UnmarshalTo(message); err != nil {
+	if err := packed.UnmarshalTo(message); err != nil {
 		return err
 	}
 	c.all.mutex.Lock()
@@ -201,6 +203,6 @@ func (c *client) takeRoutes(one *anypb.Any) error {
 			}
 		}
 	}
-	c.done()
+	c.onRoutes()
 	return nil
 }

@@ -29,14 +29,13 @@ type clients struct {
 }
 
 const (
-	opening = 64 // connections at a time
-	waiting = time.Minute
-	window  = 1 << 20
+	maxStarting = 64          // clients at a time that have no routes yet
+	nodeTimeout = time.Minute // until a real Envoy has asked the server
+	windowBytes = 1 << 20
 )
 
-// runClients runs a client for each name in a file, a line each, and answers over HTTP as a sidecar does: 200 and the nonce for a host
-// when all of them have a route to it, else 404. They start one by one as real Envoys do: at once, they would take the server less
-// CPU time.
+// runClients runs a client for each name in a file, a line each, and answers over HTTP as a sidecar does (serveRoutes). They start one by
+// one as real Envoys do: at once, they would take the server less CPU time. It returns only with an error.
 func runClients(httpAddress, server, source, namesFile string, delta bool, every time.Duration) error {
 	node, err := awaitNode(source)
 	if err != nil {
@@ -48,19 +47,19 @@ func runClients(httpAddress, server, source, namesFile string, delta bool, every
 	}
 	names := strings.Fields(string(text))
 	simulated := &clients{server: server, node: node, delta: delta, routed: map[string]int{}, count: len(names)}
-	places := make(chan struct{}, opening)
+	places := make(chan struct{}, maxStarting)
 	go func() {
 		for _, name := range names {
 			go simulated.run(name, places)
 			time.Sleep(every)
 		}
 	}()
-	return http.ListenAndServe(httpAddress, http.HandlerFunc(simulated.answer))
+	return http.ListenAndServe(httpAddress, http.HandlerFunc(simulated.serveRoutes))
 }
 
-// awaitNode waits until a real Envoy has asked the server.
+// awaitNode waits until a real Envoy has asked the server, for nodeTimeout at most, and returns its node.
 func awaitNode(source string) (*core.Node, error) {
-	deadline := time.Now().Add(waiting)
+	deadline := time.Now().Add(nodeTimeout)
 	for {
 		node, err := fetchNode(source)
 		if err == nil || time.Now().After(deadline) {
@@ -70,24 +69,26 @@ func awaitNode(source string) (*core.Node, error) {
 	}
 }
 
+// fetchNode returns the node of the real Envoy that first asked the server; an error if none has.
 func fetchNode(source string) (*core.Node, error) {
-	answer, err := http.Get("http://" + source + "/node")
+	response, err := http.Get("http://" + source + "/node")
 	if err != nil {
 		return nil, err
 	}
-	defer answer.Body.Close()
-	body, err := io.ReadAll(answer.Body)
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
 	if err != nil {
 		return nil, err
 	}
-	if answer.StatusCode != http.StatusOK {
+	if response.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("the node of a real Envoy: %s", body)
 	}
 	node := &core.Node{}
 	return node, proto.Unmarshal(body, node)
 }
 
-func (c *clients) answer(w http.ResponseWriter, r *http.Request) {
+// serveRoutes answers a request for a host: 200 with the nonce and the body of the request if every client has a route to it, else 404.
+func (c *clients) serveRoutes(w http.ResponseWriter, r *http.Request) {
 	c.mutex.Lock()
 	routed := c.routed[r.Host]
 	c.mutex.Unlock()
@@ -99,14 +100,15 @@ func (c *clients) answer(w http.ResponseWriter, r *http.Request) {
 	io.Copy(w, r.Body)
 }
 
-// run requests until its stream ends, and does not reconnect, so that a lost stream shows as missing routes.
+// run runs a client until its stream ends, and does not reconnect, so that a lost stream shows as missing routes. The client starts when
+// places has room, and leaves its place when it has routes.
 func (c *clients) run(name string, places chan struct{}) {
 	places <- struct{}{}
 	leave := sync.OnceFunc(func() { <-places })
 	defer leave()
 	// Windows of a fixed size, as ads-config.js gives Envoy: with others the client would ping the server to estimate them.
 	connection, err := grpc.NewClient(c.server, grpc.WithTransportCredentials(insecure.NewCredentials()),
-		grpc.WithInitialWindowSize(window), grpc.WithInitialConnWindowSize(window),
+		grpc.WithInitialWindowSize(windowBytes), grpc.WithInitialConnWindowSize(windowBytes),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(64<<20)))
 	if err != nil {
 		log.Printf("%s: %v", name, err)
@@ -115,12 +117,12 @@ func (c *clients) run(name string, places chan struct{}) {
 	defer connection.Close()
 	node := proto.Clone(c.node).(*core.Node)
 	node.Id = name
-	one := &client{all: c, node: node, hosts: map[string]bool{}, done: leave}
+	started := &client{all: c, node: node, hosts: map[string]bool{}, onRoutes: leave}
 	service := discovery.NewAggregatedDiscoveryServiceClient(connection)
 	if c.delta {
-		err = one.askDelta(service)
+		err = started.runDelta(service)
 	} else {
-		err = one.askState(service)
+		err = started.runState(service)
 	}
 	log.Printf("%s: %v", name, err)
 }

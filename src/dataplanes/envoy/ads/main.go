@@ -79,6 +79,7 @@ func main() {
 	log.Fatal(grpcServer.Serve(listening))
 }
 
+// printVersion prints the version of go-control-plane, or exits with 1 if the program was built without it.
 func printVersion() {
 	info, _ := debug.ReadBuildInfo()
 	for _, module := range info.Deps {
@@ -95,13 +96,14 @@ type controlPlane struct {
 	cache  cache.SnapshotCache
 	mutex  sync.Mutex
 	staged map[string]*cache.Snapshot
-	first  atomic.Pointer[core.Node] // of the first request
+	first  atomic.Pointer[core.Node] // the node of the first request; nil: no Envoy has asked yet
 }
 
 func newControlPlane() *controlPlane {
 	return &controlPlane{cache: cache.NewSnapshotCache(true, cache.IDHash{}, nil), staged: map[string]*cache.Snapshot{}}
 }
 
+// handler stages and commits configurations, and shows the node of a real Envoy.
 func (p *controlPlane) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("PUT /nodes/{node}", func(w http.ResponseWriter, r *http.Request) {
@@ -109,10 +111,10 @@ func (p *controlPlane) handler() http.Handler {
 		if err == nil {
 			err = p.stage(r.PathValue("node"), body)
 		}
-		answer(w, err)
+		answerError(w, err)
 	})
 	mux.HandleFunc("POST /nodes/{node}/commit", func(w http.ResponseWriter, r *http.Request) {
-		answer(w, p.commit(r.Context(), r.PathValue("node")))
+		answerError(w, p.commit(r.Context(), r.PathValue("node")))
 	})
 	mux.HandleFunc("GET /node", func(w http.ResponseWriter, r *http.Request) {
 		body, err := proto.Marshal(p.first.Load())
@@ -120,7 +122,7 @@ func (p *controlPlane) handler() http.Handler {
 			err = errors.New("no Envoy has asked yet")
 		}
 		if err != nil {
-			answer(w, err)
+			answerError(w, err)
 			return
 		}
 		w.Write(body)
@@ -128,7 +130,8 @@ func (p *controlPlane) handler() http.Handler {
 	return mux
 }
 
-func answer(w http.ResponseWriter, err error) {
+// answerError answers 400 if there is an error, and else leaves the answer 200.
+func answerError(w http.ResponseWriter, err error) {
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 	}
@@ -146,7 +149,7 @@ func (p *controlPlane) stage(node string, body []byte) error {
 	return nil
 }
 
-// commit publishes the snapshot that was staged for a node.
+// commit publishes the snapshot that was staged for a node, and returns an error if there is none.
 func (p *controlPlane) commit(ctx context.Context, node string) error {
 	p.mutex.Lock()
 	snapshot := p.staged[node]
@@ -211,7 +214,8 @@ func (p *controlPlane) callbacks() server.Callbacks {
 	}
 }
 
-// logRefusal logs a resource that an Envoy refused, in one line, as src/dataplanes/envoy/ads-control.js reads it.
+// logRefusal logs a resource that an Envoy refused, in one line, as src/dataplanes/envoy/ads-control.js reads it, and returns an error that
+// ends the stream; nil if the Envoy refused none.
 func logRefusal(name, typeURL string, detail *status.Status) error {
 	if detail == nil {
 		return nil

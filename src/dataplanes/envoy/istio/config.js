@@ -1,16 +1,22 @@
 import { renderCluster } from '../clusters.js'
-import { renderExtension, renderSocketAddress, renderUpstreamHttp } from '../shared.js'
-import { renderTransport } from '../tls.js'
-import { renderListeners } from './listeners.js'
+import { renderExtension, renderHttpProtocolOptions, renderSocketAddress } from '../shared.js'
+import { renderTransportSocket } from '../tls.js'
+import { renderIstioListeners } from './listeners.js'
 import { createPeerHeaders, renderSni } from './names.js'
-import { renderContext, TLS_VERSIONS } from './tls.js'
+import { renderIstioTlsContext, TLS_VERSIONS, UPSTREAM_ALPN } from './tls.js'
 
 /** The sidecar model as Istio's control plane and agent render it (pilot/pkg/networking/core, tools/packaging/common). */
 /** @import { Cluster, SidecarModel } from '../../../model/types.ts' */
 
-const MOST = 4_294_967_295
+const UNLIMITED = 4_294_967_295
 // A proxy calls its own application from this address: from another one, its rules would redirect the connection back to it.
 const OWN_SOURCE = '127.0.0.6'
+const RUNTIME = {
+  're2.max_program_size.error_level': 32768,
+  'envoy.reloadable_features.http_reject_path_with_fragment': false,
+  'envoy.reloadable_features.fixed_heap_use_allocated': true,
+  'envoy.reloadable_features.coalesce_lb_rebuilds_on_batch_update': false,
+}
 
 /**
  * Renders a bootstrap with all listeners and clusters in it.
@@ -25,15 +31,7 @@ export function renderIstioBootstrap(model, { hasIstioFilters }) {
     admin: { address: renderSocketAddress(admin) },
     layered_runtime: {
       layers: [
-        {
-          name: 'global config',
-          static_layer: {
-            're2.max_program_size.error_level': 32768,
-            'envoy.reloadable_features.http_reject_path_with_fragment': false,
-            'envoy.reloadable_features.fixed_heap_use_allocated': true,
-            'envoy.reloadable_features.coalesce_lb_rebuilds_on_batch_update': false,
-          },
-        },
+        { name: 'global config', static_layer: RUNTIME },
         { name: 'admin', admin_layer: {} },
       ],
     },
@@ -56,7 +54,7 @@ export function renderIstioBootstrap(model, { hasIstioFilters }) {
       ],
     },
     static_resources: {
-      listeners: renderListeners(model, hasIstioFilters),
+      listeners: renderIstioListeners(model, hasIstioFilters),
       clusters: clusters.map(cluster => renderIstioCluster(model, cluster)),
     },
   }
@@ -74,21 +72,28 @@ function listIncludedStats() {
 }
 
 /**
+ * Renders the lean cluster with Istio's balancing, limits and TLS.
  * @param {SidecarModel} model
  * @param {Cluster} cluster
  */
 function renderIstioCluster(model, cluster) {
   const { name, type, connect_timeout, load_assignment } = renderCluster(model, cluster)
-  const limit = { max_connections: MOST, max_pending_requests: MOST, max_requests: MOST, max_retries: MOST }
+  const limits = {
+    max_connections: UNLIMITED,
+    max_pending_requests: UNLIMITED,
+    max_requests: UNLIMITED,
+    max_retries: UNLIMITED,
+    track_remaining: true,
+  }
   const { address, redirectedPorts = [] } = model.inbound ?? {}
   // A proxy calls its application at the client's original destination address.
-  const meansDestination = cluster.endpoints.every(
+  const isOriginalDestination = cluster.endpoints.every(
     endpoint => endpoint.address === address && redirectedPorts.includes(endpoint.port),
   )
   return {
     name,
     connect_timeout,
-    ...(meansDestination
+    ...(isOriginalDestination
       ? {
           type: 'ORIGINAL_DST',
           lb_policy: 'CLUSTER_PROVIDED',
@@ -96,16 +101,16 @@ function renderIstioCluster(model, cluster) {
           upstream_bind_config: { source_address: { address: OWN_SOURCE, port_value: 0 } },
         }
       : { type, lb_policy: 'LEAST_REQUEST', load_assignment }),
-    circuit_breakers: { thresholds: [{ ...limit, track_remaining: true }] },
+    circuit_breakers: { thresholds: [limits] },
     common_lb_config: {},
-    ...(cluster.protocol === 'http/2' && renderUpstreamHttp({ explicit_http_config: { http2_protocol_options: {} } })),
+    ...(cluster.protocol === 'http/2' &&
+      renderHttpProtocolOptions({ explicit_http_config: { http2_protocol_options: {} } })),
     ...(cluster.mtls && {
-      transport_socket: renderTransport('Upstream', {
+      transport_socket: renderTransportSocket('Upstream', {
         sni: renderSni(cluster.mtls.serverName),
-        common_tls_context: renderContext(model, {
+        common_tls_context: renderIstioTlsContext(model, {
           tls_params: TLS_VERSIONS,
-          alpn_protocols:
-            cluster.protocol === 'http/2' ? ['istio-h2', 'istio', 'h2'] : ['istio-http/1.1', 'istio', 'http/1.1'],
+          alpn_protocols: cluster.protocol === 'http/2' ? UPSTREAM_ALPN.HTTP2 : UPSTREAM_ALPN.HTTP11,
           sans: cluster.mtls.acceptedIdentities?.map(exact => ({ san_type: 'URI', matcher: { exact } })),
         }),
       }),

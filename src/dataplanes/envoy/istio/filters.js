@@ -1,14 +1,14 @@
-import { renderRules } from '../features.js'
+import { renderRbac } from '../features.js'
 import { renderExtension } from '../shared.js'
-import { createPeerHeaders, renderHost } from './names.js'
+import { createPeerHeaders, renderServiceHost } from './names.js'
+import { UPSTREAM_ALPN } from './tls.js'
 
-/** The HTTP filters of Istio's proxy, in its order (pilot/pkg/networking/core/listener_builder.go). */
 /** @import { SidecarModel } from '../../../model/types.ts' */
 /** @typedef {'inbound' | 'outbound'} Direction */
 
 const HTTP = 'envoy.extensions.filters.http'
-const PEER = ['x-envoy-peer-metadata-id', 'x-envoy-peer-metadata']
-const ALPN = { HTTP11: ['istio-http/1.1', 'istio', 'http/1.1'], HTTP2: ['istio-h2', 'istio', 'h2'] }
+// Headers by which proxies describe their pods to each other.
+const PEER_HEADERS = ['x-envoy-peer-metadata-id', 'x-envoy-peer-metadata']
 
 /**
  * A filter chain that handles HTTP.
@@ -20,26 +20,26 @@ const ALPN = { HTTP11: ['istio-http/1.1', 'istio', 'http/1.1'], HTTP2: ['istio-h
  */
 
 /**
- * Renders the HTTP filters in Istio's order. A build without Istio's own filters gets headers of the peer in place of
- * metadata_exchange, and neither istio.alpn nor istio.stats here.
+ * Renders the HTTP filters in Istio's order (pilot/pkg/networking/core/listener_builder.go). A build without Istio's own filters gets
+ * headers of the peer in place of metadata_exchange, and neither istio.alpn nor istio.stats.
  * @param {SidecarModel} model
  * @param {HttpChain} chain
  * @returns HTTP filters of Envoy's v3 API, the router last
  */
-export function renderFilters({ service }, { direction, hasIstioFilters, isFromProxy, allowed }) {
+export function renderIstioFilters({ service }, { direction, hasIstioFilters, isFromProxy, allowed }) {
   const isOutbound = direction === 'outbound'
   return [
     ...(hasIstioFilters ? [renderMetadataExchange(direction)] : []),
     ...(!hasIstioFilters && isFromProxy ? renderPeerHeaders(service, direction) : []),
-    // This is what an AuthorizationPolicy becomes.
+    // An AuthorizationPolicy becomes this filter.
     ...(allowed
-      ? [renderExtension('envoy.filters.http.rbac', `${HTTP}.rbac.v3.RBAC`, { rules: renderRules(allowed) })]
+      ? [renderExtension('envoy.filters.http.rbac', `${HTTP}.rbac.v3.RBAC`, { rules: renderRbac(allowed) })]
       : []),
     renderExtension('envoy.filters.http.grpc_stats', `${HTTP}.grpc_stats.v3.FilterConfig`, {
       emit_filter_state: true,
       stats_for_all_methods: false,
     }),
-    ...(hasIstioFilters && isOutbound ? [renderAlpn()] : []),
+    ...(hasIstioFilters && isOutbound ? [renderAlpnFilter()] : []),
     renderExtension('envoy.filters.http.fault', `${HTTP}.fault.v3.HTTPFault`),
     renderExtension('envoy.filters.http.cors', `${HTTP}.cors.v3.Cors`),
     ...(hasIstioFilters
@@ -57,16 +57,16 @@ export function renderFilters({ service }, { direction, hasIstioFilters, isFromP
 
 /** @param {Direction} direction */
 function renderMetadataExchange(direction) {
-  const how = direction === 'inbound' ? 'downstream' : 'upstream'
+  const end = direction === 'inbound' ? 'downstream' : 'upstream'
   return renderTypedStruct('istio.metadata_exchange', 'io.istio.http.peer_metadata.Config', {
-    [`${how}_discovery`]: [{ istio_headers: {} }, { workload_discovery: {} }],
-    [`${how}_propagation`]: [{ istio_headers: {} }],
+    [`${end}_discovery`]: [{ istio_headers: {} }, { workload_discovery: {} }],
+    [`${end}_propagation`]: [{ istio_headers: {} }],
   })
 }
 
-function renderAlpn() {
+function renderAlpnFilter() {
   return renderExtension('istio.alpn', 'istio.envoy.config.filter.http.alpn.v2alpha1.FilterConfig', {
-    alpn_override: Object.entries(ALPN).map(([upstream_protocol, alpn_override]) => ({
+    alpn_override: Object.entries(UPSTREAM_ALPN).map(([upstream_protocol, alpn_override]) => ({
       upstream_protocol,
       alpn_override,
     })),
@@ -80,16 +80,17 @@ function renderAlpn() {
  */
 function renderPeerHeaders(service, direction) {
   const { id, encoded } = createPeerHeaders(service)
-  const [sent, peers] = direction === 'inbound' ? ['response', 'request'] : ['request', 'response']
-  const headersToAdd = PEER.map((key, i) => ({ append: { header: { key, value: [id, encoded][i] } } }))
-  const headersToMove = PEER.map(header => ({
+  const isInbound = direction === 'inbound'
+  const [sent, received] = isInbound ? ['response', 'request'] : ['request', 'response']
+  const headersToAdd = PEER_HEADERS.map((key, i) => ({ append: { header: { key, value: [id, encoded][i] } } }))
+  const headersToMove = PEER_HEADERS.map(header => ({
     header,
     on_header_present: { metadata_namespace: 'istio', key: header, type: 'STRING' },
     remove: true,
   }))
   return [
     renderExtension('envoy.filters.http.header_to_metadata', `${HTTP}.header_to_metadata.v3.Config`, {
-      [`${peers}_rules`]: headersToMove,
+      [`${received}_rules`]: headersToMove,
     }),
     renderExtension('envoy.filters.http.header_mutation', `${HTTP}.header_mutation.v3.HeaderMutation`, {
       mutations: { [`${sent}_mutations`]: headersToAdd },
@@ -110,52 +111,59 @@ function renderTypedStruct(name, type, value) {
 /**
  * Renders the stand-in for istio.stats: an access logger with the same four statistics and labels.
  * @param {SidecarModel} model
- * @param {HttpChain} part
+ * @param {HttpChain} chain
  * @returns an access log of Envoy's v3 API
  */
-export function renderRequestStats({ service, clusters }, { direction, isFromProxy }) {
+export function renderRequestStats(model, chain) {
+  const labels = Object.entries(createRequestLabels(model, chain))
+  const renderStat = (/** @type {string} */ stat) => ({
+    name: `istio_${stat}`,
+    tags: labels.map(([name, value_format]) => ({ name, value_format })),
+  })
+  return renderExtension('envoy.access_loggers.stats', 'envoy.extensions.access_loggers.stats.v3.Config', {
+    stat_prefix: 'istiocustom',
+    counters: [{ stat: renderStat('requests_total'), value_fixed: 1 }],
+    histograms: [
+      { stat: renderStat('request_duration_milliseconds'), unit: 'Milliseconds', value_format: '%DURATION%' },
+      { stat: renderStat('request_bytes'), unit: 'Bytes', value_format: '%BYTES_RECEIVED%' },
+      { stat: renderStat('response_bytes'), unit: 'Bytes', value_format: '%BYTES_SENT%' },
+    ],
+  })
+}
+
+/**
+ * Creates the labels of a request, whose values are Envoy's command operators or fixed.
+ * @param {SidecarModel} model
+ * @param {HttpChain} chain
+ */
+function createRequestLabels({ service, clusters }, { direction, isFromProxy }) {
   const isOutbound = direction === 'outbound'
+  // The labels of an outbound chain name one callee: the first that is called over mTLS.
   const callee = isOutbound ? (clusters.find(({ mtls }) => mtls)?.name ?? service) : service
-  const peer = `%DYNAMIC_METADATA(istio:${PEER[0]})%`
-  const tags = {
+  const peer = `%DYNAMIC_METADATA(istio:${PEER_HEADERS[0]})%`
+  const [source, destination] = isOutbound ? [service, peer] : [peer, service]
+  const [sourcePrincipal, destinationPrincipal] = isOutbound
+    ? ['%DOWNSTREAM_LOCAL_URI_SAN%', '%UPSTREAM_PEER_URI_SAN%']
+    : ['%DOWNSTREAM_PEER_URI_SAN%', '%DOWNSTREAM_LOCAL_URI_SAN%']
+  const inboundPolicy = isFromProxy ? 'mutual_tls' : 'none'
+  return {
     reporter: isOutbound ? 'source' : 'destination',
-    ...createEndLabels(
-      'source',
-      isOutbound ? service : peer,
-      isOutbound ? '%DOWNSTREAM_LOCAL_URI_SAN%' : '%DOWNSTREAM_PEER_URI_SAN%',
-    ),
-    ...createEndLabels(
-      'destination',
-      isOutbound ? peer : service,
-      isOutbound ? '%UPSTREAM_PEER_URI_SAN%' : '%DOWNSTREAM_LOCAL_URI_SAN%',
-    ),
-    destination_service: renderHost(callee),
+    ...createEndLabels('source', source, sourcePrincipal),
+    ...createEndLabels('destination', destination, destinationPrincipal),
+    destination_service: renderServiceHost(callee),
     destination_service_name: callee,
     destination_service_namespace: 'bench',
     request_protocol: 'http',
     response_code: '%RESPONSE_CODE%',
     grpc_response_status: '%GRPC_STATUS_NUMBER%',
     response_flags: '%RESPONSE_FLAGS%',
-    connection_security_policy: isOutbound ? 'unknown' : isFromProxy ? 'mutual_tls' : 'none',
+    connection_security_policy: isOutbound ? 'unknown' : inboundPolicy,
   }
-  const renderMetricTags = (/** @type {string} */ name) => ({
-    name: `istio_${name}`,
-    tags: Object.entries(tags).map(([name, value_format]) => ({ name, value_format })),
-  })
-  return renderExtension('envoy.access_loggers.stats', 'envoy.extensions.access_loggers.stats.v3.Config', {
-    stat_prefix: 'istiocustom',
-    counters: [{ stat: renderMetricTags('requests_total'), value_fixed: 1 }],
-    histograms: [
-      { stat: renderMetricTags('request_duration_milliseconds'), unit: 'Milliseconds', value_format: '%DURATION%' },
-      { stat: renderMetricTags('request_bytes'), unit: 'Bytes', value_format: '%BYTES_RECEIVED%' },
-      { stat: renderMetricTags('response_bytes'), unit: 'Bytes', value_format: '%BYTES_SENT%' },
-    ],
-  })
 }
 
 /**
  * Creates the labels of one end of a request.
- * @param {string} end
+ * @param {'source' | 'destination'} end
  * @param {string} workload
  * @param {string} principal
  */

@@ -1,9 +1,9 @@
-/** The profile istio: the configuration that Istio 1.30.3 (istio/istio 56df41f) gives its Envoy, as far as a stock build can do it. */
+/** The profile istio: the configuration that Istio 1.30.3 (istio/istio 56df41f) gives its Envoy, as far as the build has its filters. */
 /** @import { DeployedProfile, Tool } from '../../../model/types.ts' */
 
 export const ISTIO = 'istio'
 
-/** Workers of a proxy: its chart's limit of 2 CPUs. */
+/** The workers of a proxy: Istio's chart limits it to 2 CPUs. */
 export const ISTIO_WORKERS = 2
 
 /** The arguments with which Istio's agent starts Envoy (pkg/envoy/proxy.go), beside the configuration and the workers. */
@@ -27,7 +27,7 @@ export const ISTIO_DEPLOYED = {
 }
 
 /**
- * Says whether a build may have Istio's own filters: its proxy is a developers' build, and so ends in -dev.
+ * Says whether a build is taken for Istio's own proxy, which has Istio's filters: the version of that proxy ends in -dev.
  * @param {Pick<Tool, 'version'>} tool
  * @returns {boolean}
  */

@@ -1,9 +1,9 @@
 import { renderRouteConfig } from '../routes.js'
-import { matchPorts, renderExtension, renderSocketAddress } from '../shared.js'
-import { renderTransport } from '../tls.js'
-import { renderFilters, renderRequestStats } from './filters.js'
-import { renderHost } from './names.js'
-import { renderContext, TLS_VERSIONS } from './tls.js'
+import { copyChainsForPorts, renderExtension, renderSocketAddress } from '../shared.js'
+import { renderTransportSocket } from '../tls.js'
+import { renderIstioFilters, renderRequestStats } from './filters.js'
+import { renderServiceHost } from './names.js'
+import { renderIstioTlsContext, TLS_VERSIONS } from './tls.js'
 
 /** The listeners of Istio's proxy (pilot/pkg/networking/core: listener_inbound.go, listener.go, listener_builder.go). */
 /** @import { SidecarModel } from '../../../model/types.ts' */
@@ -15,6 +15,18 @@ const CIPHERS = [
   ...['ECDHE-ECDSA-AES256-GCM-SHA384', 'ECDHE-RSA-AES256-GCM-SHA384', 'ECDHE-ECDSA-AES128-GCM-SHA256'],
   ...['ECDHE-RSA-AES128-GCM-SHA256', 'AES256-GCM-SHA384', 'AES128-GCM-SHA256'],
 ]
+const INBOUND_RETRIES = { retry_on: 'reset-before-request', num_retries: 2 }
+const OUTBOUND_RETRIES = {
+  retry_on: 'connect-failure,refused-stream,unavailable,cancelled,retriable-status-codes',
+  num_retries: 2,
+  host_selection_retry_max_attempts: 5,
+  retry_host_predicate: [
+    renderExtension(
+      'envoy.retry_host_predicates.previous_hosts',
+      'envoy.extensions.retry.host.previous_hosts.v3.PreviousHostsPredicate',
+    ),
+  ],
+}
 const MTLS_ALPN = ['istio', 'istio-peer-exchange', 'istio-http/1.0', 'istio-http/1.1', 'istio-h2']
 
 /**
@@ -23,7 +35,7 @@ const MTLS_ALPN = ['istio', 'istio-peer-exchange', 'istio-http/1.0', 'istio-http
  * @param {boolean} hasIstioFilters the build has Istio's own filters
  * @returns listeners of Envoy's v3 API, inbound first
  */
-export function renderListeners(model, hasIstioFilters) {
+export function renderIstioListeners(model, hasIstioFilters) {
   const { inbound, outbound } = model
   return [
     ...(inbound ? [renderInbound(model, inbound, hasIstioFilters)] : []),
@@ -32,37 +44,13 @@ export function renderListeners(model, hasIstioFilters) {
 }
 
 /**
- * Renders the one listener of all inbound ports, with chains by the mTLS mode.
+ * Renders the one listener of all inbound ports.
  * @param {SidecarModel} model
  * @param {NonNullable<SidecarModel['inbound']>} inbound
  * @param {boolean} hasIstioFilters the build has Istio's own filters
  */
 function renderInbound(model, inbound, hasIstioFilters) {
-  const { mtls, acceptedIdentities, redirectedPorts } = inbound
-  const allowed = mtls === 'strict' ? acceptedIdentities : null
-  const part = { direction: /** @type {const} */ ('inbound'), hasIstioFilters, allowed }
-  const tls = {
-    filters: [renderManager(model, { ...part, isFromProxy: true })],
-    transport_socket: renderTransport('Downstream', {
-      require_client_certificate: true,
-      common_tls_context: renderContext(model, {
-        tls_params: { ...TLS_VERSIONS, cipher_suites: CIPHERS },
-        alpn_protocols: ['h2', 'http/1.1'],
-        // Any workload of the trust domain may connect: a policy says who may call.
-        sans: [{ san_type: 'URI', matcher: { prefix: `${/^spiffe:\/\/[^/]+\//.exec(model.identity)?.[0]}` } }],
-      }),
-    }),
-  }
-  const ofTls = { transport_protocol: 'tls' }
-  const plain = {
-    filter_chain_match: { transport_protocol: 'raw_buffer' },
-    filters: [renderManager(model, { ...part, isFromProxy: mtls === 'disabled' })],
-  }
-  const chains = {
-    strict: [{ filter_chain_match: ofTls, ...tls }],
-    permissive: [{ filter_chain_match: { ...ofTls, application_protocols: MTLS_ALPN }, ...tls }, plain],
-    disabled: [plain],
-  }
+  const chains = renderInboundChains(model, inbound, hasIstioFilters)
   return {
     name: 'virtualInbound',
     traffic_direction: 'INBOUND',
@@ -70,12 +58,46 @@ function renderInbound(model, inbound, hasIstioFilters) {
     continue_on_listener_filters_timeout: true,
     listener_filters_timeout: '0s',
     listener_filters: renderListenerFilters(inbound),
-    filter_chains: redirectedPorts ? matchPorts(chains[mtls], redirectedPorts) : chains[mtls],
+    filter_chains: inbound.redirectedPorts ? copyChainsForPorts(chains, inbound.redirectedPorts) : chains,
   }
 }
 
 /**
- * Renders the inbound listener filters: original destination, TLS and HTTP.
+ * Renders the filter chains of the inbound listener: of mTLS (strict), of plaintext (disabled), or both (permissive).
+ * @param {SidecarModel} model
+ * @param {NonNullable<SidecarModel['inbound']>} inbound
+ * @param {boolean} hasIstioFilters the build has Istio's own filters
+ */
+function renderInboundChains(model, { mtls, acceptedIdentities }, hasIstioFilters) {
+  const allowed = mtls === 'strict' ? acceptedIdentities : null
+  const common = { direction: /** @type {const} */ ('inbound'), hasIstioFilters, allowed }
+  const tls = {
+    filters: [renderManager(model, { ...common, isFromProxy: true })],
+    transport_socket: renderTransportSocket('Downstream', {
+      require_client_certificate: true,
+      common_tls_context: renderIstioTlsContext(model, {
+        tls_params: { ...TLS_VERSIONS, cipher_suites: CIPHERS },
+        alpn_protocols: ['h2', 'http/1.1'],
+        // Any workload of the trust domain may connect: a policy says who may call.
+        sans: [{ san_type: 'URI', matcher: { prefix: `${/^spiffe:\/\/[^/]+\//.exec(model.identity)?.[0]}` } }],
+      }),
+    }),
+  }
+  const plaintext = {
+    filter_chain_match: { transport_protocol: 'raw_buffer' },
+    filters: [renderManager(model, { ...common, isFromProxy: mtls === 'disabled' })],
+  }
+  const tlsMatch = { transport_protocol: 'tls' }
+  const chains = {
+    strict: [{ filter_chain_match: tlsMatch, ...tls }],
+    permissive: [{ filter_chain_match: { ...tlsMatch, application_protocols: MTLS_ALPN }, ...tls }, plaintext],
+    disabled: [plaintext],
+  }
+  return chains[mtls]
+}
+
+/**
+ * Renders the inbound listener filters: TLS and HTTP, behind original destination if connections are redirected.
  * @param {NonNullable<SidecarModel['inbound']>} inbound
  */
 function renderListenerFilters({ port, redirectedPorts }) {
@@ -89,19 +111,19 @@ function renderListenerFilters({ port, redirectedPorts }) {
     {
       ...renderExtension('envoy.filters.listener.http_inspector', `${LISTENER}.http_inspector.v3.HttpInspector`),
       // Ports that are declared http are not sniffed.
-      filter_disabled: renderPorts(redirectedPorts ?? [port]),
+      filter_disabled: renderPortMatch(redirectedPorts ?? [port]),
     },
   ]
 }
 
-/** Renders a match of any port; Envoy refuses an `or_match` of one rule. @param {number[]} ports */
-function renderPorts(ports) {
+/** Renders a match of any of the ports; Envoy refuses an `or_match` of one rule. @param {number[]} ports */
+function renderPortMatch(ports) {
   const rules = ports.map(port => ({ destination_port_range: { start: port, end: port + 1 } }))
   return rules.length === 1 ? rules[0] : { or_match: { rules } }
 }
 
 /**
- * Renders the listeners of calls: one for each redirected port, behind one that takes all redirected connections and hands them on;
+ * Renders the outbound listeners: one for each redirected port, behind one that takes all redirected connections and hands them on;
  * without redirection a single one.
  * @param {SidecarModel} model
  * @param {NonNullable<SidecarModel['outbound']>} outbound
@@ -144,12 +166,13 @@ function renderOutbound(model, outbound, hasIstioFilters) {
 }
 
 /**
+ * Renders the HTTP connection manager of a chain.
  * @param {SidecarModel} model
- * @param {HttpChain} part
+ * @param {HttpChain} chain
  */
-function renderManager(model, part) {
-  const { direction, hasIstioFilters } = part
-  const renderEnvoyPercent = (/** @type {number} */ value) => ({ value })
+function renderManager(model, chain) {
+  const { direction, hasIstioFilters } = chain
+  const renderPercent = (/** @type {number} */ value) => ({ value })
   return renderExtension('envoy.filters.network.http_connection_manager', MANAGER, {
     stat_prefix: `${direction}_0.0.0.0_8080;`,
     codec_type: 'AUTO',
@@ -164,13 +187,13 @@ function renderManager(model, part) {
     }),
     // Requests are sampled as in Istio, but without a provider no span is made.
     tracing: {
-      client_sampling: renderEnvoyPercent(100),
-      random_sampling: renderEnvoyPercent(1),
-      overall_sampling: renderEnvoyPercent(100),
+      client_sampling: renderPercent(100),
+      random_sampling: renderPercent(1),
+      overall_sampling: renderPercent(100),
     },
     route_config: renderRoutes(model, direction),
-    ...(hasIstioFilters ? {} : { access_log: [renderRequestStats(model, part)] }),
-    http_filters: renderFilters(model, part),
+    ...(hasIstioFilters ? {} : { access_log: [renderRequestStats(model, chain)] }),
+    http_filters: renderIstioFilters(model, chain),
   })
 }
 
@@ -182,19 +205,7 @@ function renderManager(model, part) {
 function renderRoutes(model, direction) {
   const { virtual_hosts, ...config } = renderRouteConfig(model, direction)
   const isOutbound = direction === 'outbound'
-  const retry_policy = isOutbound
-    ? {
-        retry_on: 'connect-failure,refused-stream,unavailable,cancelled,retriable-status-codes',
-        num_retries: 2,
-        host_selection_retry_max_attempts: 5,
-        retry_host_predicate: [
-          renderExtension(
-            'envoy.retry_host_predicates.previous_hosts',
-            'envoy.extensions.retry.host.previous_hosts.v3.PreviousHostsPredicate',
-          ),
-        ],
-      }
-    : { retry_on: 'reset-before-request', num_retries: 2 }
+  const retry_policy = isOutbound ? OUTBOUND_RETRIES : INBOUND_RETRIES
   return {
     ...config,
     validate_clusters: false,
@@ -205,7 +216,7 @@ function renderRoutes(model, direction) {
       routes: routes.map(({ match, route }) => ({
         name: 'default',
         match,
-        decorator: { operation: `${renderHost(isOutbound ? name : model.service)}:8080/*` },
+        decorator: { operation: `${renderServiceHost(isOutbound ? name : model.service)}:8080/*` },
         route: { ...route, max_grpc_timeout: '0s', retry_policy },
       })),
     })),

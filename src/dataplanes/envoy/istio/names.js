@@ -1,7 +1,5 @@
 import { PORTS } from '../../../model/sidecar-contract.js'
 
-/** Names of services as Istio writes them. */
-
 const NAMESPACE = 'bench'
 
 /**
@@ -9,7 +7,7 @@ const NAMESPACE = 'bench'
  * @param {string} service
  * @returns {string} such as `shop.bench.svc.cluster.local`
  */
-export function renderHost(service) {
+export function renderServiceHost(service) {
   return `${service}.${NAMESPACE}.svc.cluster.local`
 }
 
@@ -19,11 +17,11 @@ export function renderHost(service) {
  * @returns {string} such as `outbound_.8080_._.shop.bench.svc.cluster.local`
  */
 export function renderSni(service) {
-  return `outbound_.${PORTS.application}_._.${renderHost(service)}`
+  return `outbound_.${PORTS.application}_._.${renderServiceHost(service)}`
 }
 
 /**
- * Creates the header values by which a proxy describes its pod to its peer, with the size and encoding of Istio's.
+ * Creates the header values by which a proxy describes its pod to its peer, as long as Istio's and encoded alike.
  * @param {string} service
  * @returns id: of the proxy's node; encoded: the pod's metadata, as base64 of JSON
  */

@@ -1,19 +1,21 @@
-import { renderCertificate, renderTls } from '../tls.js'
+import { renderCertificate, renderTlsContext } from '../tls.js'
 
-/** TLS as Istio has it: from 1.2 on, with ALPN by which proxies know each other. */
 /** @import { SidecarModel } from '../../../model/types.ts' */
 
+/** Istio allows TLS 1.2, too. */
 export const TLS_VERSIONS = { tls_minimum_protocol_version: 'TLSv1_2', tls_maximum_protocol_version: 'TLSv1_3' }
+
+/** The ALPN of connections to upstreams, by which proxies know each other. */
+export const UPSTREAM_ALPN = { HTTP11: ['istio-http/1.1', 'istio', 'http/1.1'], HTTP2: ['istio-h2', 'istio', 'h2'] }
 
 /**
  * Renders a TLS context with the certificate of a sidecar.
  * @param {SidecarModel} model
- * @param {{ tls_params: object, alpn_protocols: string[], sans?: object[] }} options sans: matchers of the peer's names; absent:
- *   any
+ * @param {{ tls_params: object, alpn_protocols: string[], sans?: object[] }} options sans: matchers of the peer's names; absent: any
  * @returns a CommonTlsContext of Envoy's v3 API
  */
-export function renderContext(model, { tls_params, alpn_protocols, sans }) {
-  const { validation_context } = renderTls(model, null)
+export function renderIstioTlsContext(model, { tls_params, alpn_protocols, sans }) {
+  const { validation_context } = renderTlsContext(model, null)
   return {
     tls_params,
     alpn_protocols,

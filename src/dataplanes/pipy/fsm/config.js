@@ -1,4 +1,4 @@
-import { groupByHost, isUnconditional } from '../../../model/routes.js'
+import { groupRoutesByHost, listCalledClusters } from '../../../model/routes.js'
 import { PORTS, parseSpiffeId } from '../../../model/sidecar-contract.js'
 import { isUsingTls } from '../config.js'
 
@@ -23,6 +23,7 @@ const CHAINS = {
 }
 const ANYWHERE = '0.0.0.0/0'
 const ANY_HOST = '*'
+// The weight of every endpoint.
 const WEIGHT = 100
 
 /** @typedef {{ isOsmEdge: boolean }} Dialect isOsmEdge: the scripts are those of osm-edge, which read some members in another form */
@@ -32,6 +33,7 @@ const WEIGHT = 100
  * @param {SidecarModel} model
  * @param {Dialect} dialect
  * @returns Certificate: null: the sidecar speaks no TLS; Inbound, Outbound: null: it lacks that direction
+ * @throws {TypeError} if an identity of the model is no SPIFFE ID in the form of Kubernetes
  */
 export function renderFsmConfig(model, dialect) {
   const { identity, timeouts, inbound, outbound } = model
@@ -56,6 +58,7 @@ export function renderFsmConfig(model, dialect) {
 }
 
 /**
+ * Lists the scripts of a chain.
  * @param {string} direction
  * @param {string[]} names
  */
@@ -77,6 +80,7 @@ function renderCertificate({ identity, trust: { caPath, certificatePath, keyPath
 }
 
 /**
+ * Renders the matches and clusters of connections that come in, the same at each port.
  * @param {SidecarModel} model
  * @param {NonNullable<SidecarModel['inbound']>} inbound
  * @param {Dialect} dialect
@@ -88,52 +92,57 @@ function renderInbound(
 ) {
   const isIngress = mtls === 'permissive'
   const allowed = acceptedIdentities && !isIngress ? { AllowedServices: acceptedIdentities.map(renderIdentity) } : {}
-  const render = (/** @type {Route} */ route) => ({ ...renderRoute(route), ...allowed })
+  const renderRule = (/** @type {Route} */ route) => ({ ...renderRoute(route), ...allowed })
   const service = parseSpiffeId(identity).serviceAccount
   // FSM identifies callers without mTLS by their address, and has one set of routes for all of them.
   const services = isIngress
-    ? [{ name: ANY_HOST, hosts: [ANY_HOST], rules: routes.map(render) }]
-    : groupByHost(routes)
+    ? [{ name: ANY_HOST, hosts: [ANY_HOST], rules: routes.map(renderRule) }]
+    : groupRoutesByHost(routes)
         .filter(group => group.routes.length > 0)
-        .map(group => ({ ...createServiceHosts(group.host ?? service, identity), rules: group.routes.map(render) }))
+        .map(group => ({ ...createServiceHosts(group.host ?? service, identity), rules: group.routes.map(renderRule) }))
+  const calledClusters = listCalledClusters(routes, clusters)
   const match = {
     Protocol: 'http',
     ...(isIngress ? { SourceIPRanges: { [ANYWHERE]: null } } : {}),
     ...renderServices(services, dialect),
   }
   return {
-    TrafficMatches: mapByPort([...redirectedPorts, port], Port => ({ Port, ...match })),
-    ClustersConfigs: mapByName(listTargets(routes, clusters), ({ endpoints }) => createWeights(endpoints, WEIGHT)),
+    TrafficMatches: mapByPort([...redirectedPorts, port], matchedPort => ({ Port: matchedPort, ...match })),
+    ClustersConfigs: mapByName(calledClusters, ({ endpoints }) => createWeights(endpoints, WEIGHT)),
   }
 }
 
 /**
+ * Renders the matches and clusters of connections that the application opens. The port of the listener matches every address, that of an
+ * endpoint only the addresses of endpoints.
  * @param {SidecarModel} model
  * @param {NonNullable<SidecarModel['outbound']>} outbound
  * @param {Dialect} dialect
  */
 function renderOutbound({ identity, clusters }, { port, routes }, dialect) {
   const caller = dialect.isOsmEdge ? { ServiceIdentity: renderIdentity(identity) } : {}
-  // FSM refuses a host that no route names, so that routes for any host are left out.
-  const services = groupByHost(routes).flatMap(group =>
+  // FSM refuses a host that no route names: routes for any host are left out.
+  const services = groupRoutesByHost(routes).flatMap(group =>
     group.host === null
       ? []
       : [{ ...createServiceHosts(group.host, identity), rules: group.routes.map(renderRoute), caller }],
   )
-  const targets = listTargets(routes, clusters)
-  const endpoints = targets.flatMap(cluster => cluster.endpoints)
-  const listRanges = (/** @type {number} */ at) =>
-    at === port ? [ANYWHERE] : endpoints.flatMap(endpoint => (endpoint.port === at ? [`${endpoint.address}/32`] : []))
+  const calledClusters = listCalledClusters(routes, clusters)
+  const endpoints = calledClusters.flatMap(cluster => cluster.endpoints)
+  const listRanges = (/** @type {number} */ matchedPort) =>
+    matchedPort === port
+      ? [ANYWHERE]
+      : endpoints.filter(endpoint => endpoint.port === matchedPort).map(({ address }) => `${address}/32`)
   return {
-    TrafficMatches: mapByPort([...endpoints.map(endpoint => endpoint.port), port], Port => [
+    TrafficMatches: mapByPort([...endpoints.map(endpoint => endpoint.port), port], matchedPort => [
       {
-        Port,
+        Port: matchedPort,
         Protocol: 'http',
-        DestinationIPRanges: Object.fromEntries(listRanges(Port).map(range => [range, null])),
+        DestinationIPRanges: Object.fromEntries(listRanges(matchedPort).map(range => [range, null])),
         ...renderServices(services, dialect),
       },
     ]),
-    ClustersConfigs: mapByName(targets, cluster => ({
+    ClustersConfigs: mapByName(calledClusters, cluster => ({
       Endpoints: createWeights(cluster.endpoints, { Weight: WEIGHT }),
     })),
   }
@@ -153,34 +162,24 @@ function renderServices(services, { isOsmEdge }) {
   }
 }
 
-/** Renders a rule; values of headers become patterns. @param {Route} route */
-function renderRoute(route) {
-  const { pathPrefix, headers, split } = route
-  const exact = Object.entries(headers).map(([name, value]) => [name, `^${value.replaceAll(/[^\w-]/g, '\\$&')}$`])
+/** Renders the rule of a route; values of headers become patterns that match all of them. @param {Route} route */
+function renderRoute({ pathPrefix, headers, split }) {
+  const patterns = Object.entries(headers).map(([name, value]) => [name, `^${value.replaceAll(/[^\w-]/g, '\\$&')}$`])
   return {
     ...(pathPrefix === '/' ? { Path: '.*', Type: 'Regex' } : { Path: pathPrefix, Type: 'Prefix' }),
-    ...(isUnconditional({ ...route, pathPrefix: '/' }) ? {} : { Headers: Object.fromEntries(exact) }),
+    ...(patterns.length > 0 && { Headers: Object.fromEntries(patterns) }),
     TargetClusters: Object.fromEntries(split.map(({ cluster, weight }) => [cluster, weight])),
   }
 }
 
 /**
- * Creates the name and hosts by which the pods of its namespace call a service.
- * @param {string} name
- * @param {string} identity of a caller
+ * Creates the name of a service with its namespace, and the hosts by which pods of that namespace call it.
+ * @param {string} name of the service
+ * @param {string} identity of the sidecar, which names the namespace
  */
 function createServiceHosts(name, identity) {
-  const full = `${name}.${parseSpiffeId(identity).namespace}`
-  return { name: full, hosts: [name, full].flatMap(host => [host, `${host}:${PORTS.application}`]) }
-}
-
-/**
- * Lists the clusters that routes lead to.
- * @param {Route[]} routes
- * @param {Cluster[]} clusters
- */
-function listTargets(routes, clusters) {
-  return clusters.filter(({ name }) => routes.some(({ split }) => split.some(({ cluster }) => cluster === name)))
+  const fullName = `${name}.${parseSpiffeId(identity).namespace}`
+  return { name: fullName, hosts: [name, fullName].flatMap(host => [host, `${host}:${PORTS.application}`]) }
 }
 
 /**
@@ -202,6 +201,7 @@ function renderIdentity(identity) {
 }
 
 /**
+ * Creates an object with a member for each port.
  * @template T
  * @param {number[]} ports
  * @param {(port: number) => T} render
@@ -211,6 +211,7 @@ function mapByPort(ports, render) {
 }
 
 /**
+ * Creates an object with a member for each item, by its name; of two with one name the last counts.
  * @template {{ name: string }} T
  * @template R
  * @param {T[]} items

@@ -30,7 +30,7 @@ export const FSM_DEPLOYED = {
   },
 }
 
-// This script puts the text of the PEM files into the configuration, which FSM's own script (fsm-config.js) reads.
+// This script reads the configuration by FSM's own script (fsm-config.js), and replaces the paths of PEM files by their text.
 const CONFIG_SCRIPT = `((
   config = pipy.solve('fsm-config.js'),
 ) => (
@@ -42,9 +42,10 @@ const CONFIG_SCRIPT = `((
 `
 
 /**
- * Finds why FSM's sidecar cannot have these conditions; null: it can.
- * @param {{ conditions: Conditions, entrance: Entrance, version: string }} options
- * @returns {string | null}
+ * Finds the reason why FSM's sidecar cannot have these conditions.
+ * @param {{ conditions: Conditions, entrance: Entrance, version: string }} options version: of Pipy
+ * @returns {string | null} a sentence; null: it can have them
+ * @throws {BenchError} if the conditions name a feature that the kit does not know
  */
 export function findUnsupportedFsm({ conditions, entrance: { modes, hasCertificate }, version }) {
   const { protocol, features, interception, changesPerMinute, sidecars } = conditions
@@ -65,8 +66,10 @@ export function findUnsupportedFsm({ conditions, entrance: { modes, hasCertifica
 
 /**
  * Creates a sidecar as FSM starts it, with a folder instead of its repository.
- * @param {SidecarOptions} options
+ * @param {SidecarOptions} options scriptFiles: the codebase of FSM or osm-edge
  * @returns {ProcessSpec}
+ * @throws {TypeError} if scriptFiles has no main.js, or the identity is no SPIFFE ID in the form of Kubernetes
+ * @throws {BenchError} if the model has a limit that some plane cannot have
  */
 export function createFsmSidecar(options) {
   const { model, folder, scriptFiles = {} } = options

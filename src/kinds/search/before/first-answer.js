@@ -1,14 +1,14 @@
-import { computeCapAt, findCapIndex } from '../cpu-limit.js'
-import { roundUp } from '../memory-floor.js'
+import { computeLargestBytes } from '../all-cpu.js'
+import { computeCpuLimitAt, computeCpuLimitIndex } from '../cpu-limit.js'
+import { roundUpBytes } from '../memory-floor.js'
 import { ROOM, suggestLimits } from '../size.js'
 import { tryStep, withCpu, withMemory } from '../step.js'
-import { findLargestBytes } from '../whole.js'
 
 /**
- * Estimates limits with room from what sidecars take with all the CPU. That takes a few trials; the smallest limits take dozens.
+ * Limits with room above what sidecars take with all the CPU. They take a few trials; the smallest limits take dozens. Pure.
  * @import { Arm } from '../../../model/types.ts'
  * @import { Search, TriedStep } from '../step.js'
- * @import { Need } from '../whole.js'
+ * @import { Need } from '../all-cpu.js'
  */
 
 const TRIES_MOST = 6
@@ -19,22 +19,22 @@ const TRIES_MOST = 6
  * @returns {Need} the most of all trials
  */
 export function computeStepNeed({ outcomes }) {
-  return { cores: Math.max(...outcomes.map(o => o.coresMost)), bytes: findLargestBytes(outcomes) }
+  return { cores: Math.max(...outcomes.map(o => o.coresMost)), bytes: computeLargestBytes(outcomes) }
 }
 
 /**
  * Finds limits that hold, from an estimate upwards. Each try has two places of the CPU grid more, or, if the kernel
  * killed for memory, half as much memory again.
- * @param {{ template: Arm, cpus: number, need: Need }} options need: the estimate
- * @returns {Search<{ limits: Need | null, last: TriedStep, steps: TriedStep[] }>} limits: null: none held within
- *   TRIES_MOST; last: the last step; steps: those that show whether the CPU suffices
+ * @param {{ template: Arm, cpus: number, need: Need }} options cpus: of the machine; need: the estimate
+ * @returns {Search<{ limits: Need | null, last: TriedStep, steps: TriedStep[] }>} limits: null: none held within TRIES_MOST or with
+ *   all the CPU, or a step could not be judged; last: the last step; steps: those that show whether the CPU suffices
  */
 export function* findHoldingLimits({ template, cpus, need }) {
-  const lastPlace = findCapIndex(cpus)
+  const lastPlace = computeCpuLimitIndex(cpus)
   const steps = []
   let { place, bytes } = suggestLimits({ need, cpus })
   for (let tries = 1; ; tries++) {
-    const cores = Math.min(cpus, computeCapAt(place))
+    const cores = Math.min(cpus, computeCpuLimitAt(place))
     const arm = withMemory(withCpu(template, cores), bytes)
     const last = yield* tryStep({ ...arm, id: `${arm.id}-first` }, cores)
     const isKilled = last.outcomes.some(o => o.survived === false)
@@ -42,7 +42,7 @@ export function* findHoldingLimits({ template, cpus, need }) {
     if (last.held) return { limits: { cores, bytes }, last, steps }
     if (last.held === null || tries === TRIES_MOST || (!isKilled && place === lastPlace))
       return { limits: null, last, steps }
-    if (isKilled) bytes = roundUp(bytes * ROOM.ofMemory)
+    if (isKilled) bytes = roundUpBytes(bytes * ROOM.ofMemory)
     else place = Math.min(lastPlace, place + ROOM.places)
   }
 }
@@ -50,9 +50,9 @@ export function* findHoldingLimits({ template, cpus, need }) {
 /**
  * Finds the highest p99 of the trials of a step that held.
  * @param {TriedStep} step
- * @returns {number | null} milliseconds; null: none has one
+ * @returns {number | null} null: no trial held, or none that did has a p99
  */
-export function findHighestP99({ outcomes }) {
-  const known = outcomes.flatMap(o => (o.held && o.p99Ms !== null ? [o.p99Ms] : []))
-  return known.length > 0 ? Math.max(...known) : null
+export function findHighestP99Ms({ outcomes }) {
+  const heldMs = outcomes.flatMap(o => (o.held && o.p99Ms !== null ? [o.p99Ms] : []))
+  return heldMs.length > 0 ? Math.max(...heldMs) : null
 }

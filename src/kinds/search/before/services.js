@@ -1,38 +1,37 @@
-import { pickChoice } from '../../../model/arms.js'
-import { listCells } from '../cells.js'
-import { estimateNeed, fitNeed } from '../services.js'
+import { pickPlaneChoice } from '../../../model/arms.js'
+import { listDistinctLoads, listEndRates } from '../distinct-loads.js'
+import { estimateNeed, fitCpuOverRate } from '../services.js'
 import { createSearchResult, tryStep, withCpu, withoutOutcomes, withRate } from '../step.js'
-import { computeStepNeed, findHighestP99, findHoldingLimits } from './first-answer.js'
+import { computeStepNeed, findHighestP99Ms, findHoldingLimits } from './first-answer.js'
 
 /** Limits for services by a line through the CPU at the lowest and the highest rate, each checked. Pure. */
 /**
  * @import { Arm, SearchSpec, SizeResult } from '../../../model/types.ts'
- * @import { Need } from '../whole.js'
+ * @import { Need } from '../all-cpu.js'
  */
 /** @import { Search, TriedStep } from '../step.js' */
 /** @typedef {Extract<SearchSpec, { kind: 'services' }>} ServicesSpec */
-/** @import { Cell } from '../cells.js' */
+/** @import { DistinctLoad } from '../distinct-loads.js' */
 
 /**
- * Finds a result for each distinct load.
- * @param {{ template: Arm, spec: ServicesSpec, cpus: number }} options template: of a plane and a payload
+ * Finds limits for each distinct load, by rising rate.
+ * @param {{ template: Arm, spec: ServicesSpec, cpus: number }} options template: of a plane and a payload; cpus: of the machine
  * @returns {Search<SizeResult[]>} []: no service has the payload
  */
-export function* findServices({ template, spec, cpus }) {
-  const cells = listCells(spec, template)
-  if (cells.length === 0) return []
+export function* findServiceLimits({ template, spec, cpus }) {
+  const loads = listDistinctLoads(spec, template)
   const ends = []
-  for (const { ratePerSecond } of new Set([cells[0], cells[cells.length - 1]])) {
+  for (const ratePerSecond of listEndRates(loads)) {
     const arm = withRate(withCpu(template, cpus), ratePerSecond)
     ends.push({ ratePerSecond, step: yield* tryStep(arm, cpus, { wins: 1 }) })
   }
   const held = ends.flatMap(({ ratePerSecond, step }) =>
     step.held ? [{ ratePerSecond, need: computeStepNeed(step) }] : [],
   )
-  const line = held.length === 2 ? fitNeed(held) : null
+  const line = held.length === 2 ? fitCpuOverRate(held) : null
   const results = []
-  for (const cell of cells) {
-    const { ratePerSecond } = cell
+  for (const load of loads) {
+    const { ratePerSecond } = load
     const lack = ends.find(end => !end.step.held && (held.length === 0 || end.ratePerSecond === ratePerSecond))?.step
     const search = lack
       ? { limits: null, last: { ...lack, why: `at ${cpus} cores: ${lack.why}` }, steps: [lack] }
@@ -41,40 +40,37 @@ export function* findServices({ template, spec, cpus }) {
           cpus,
           need: /** @type {Need} */ (estimateNeed({ ends: held, ratePerSecond })),
         })
-    results.push(createCellResult({ template, cell, line, ...search }))
+    results.push(createLoadResult({ template, load, line, ...search }))
   }
   return results
 }
 
 /**
  * Creates the result of a load.
- * @param {{ template: Arm, cell: Cell, line: SizeResult['line'], limits: Need | null, last: TriedStep, steps:
- *   TriedStep[] }} options last: the last step; steps: those that show whether the CPU suffices
- * @returns {SizeResult}
+ * @param {{ template: Arm, load: DistinctLoad, line: SizeResult['line'], limits: Need | null, last: TriedStep, steps:
+ *   TriedStep[] }} options limits: null: none hold; last: the last step; steps: those that show whether the CPU suffices
+ * @returns {SizeResult} memory: null: there are no limits; p99Ms: null: there are none, or no p99 was measured
  */
-function createCellResult({ template, cell, line, limits, last, steps }) {
-  const { ratePerSecond, p99Ms: p99LimitMs, names: services } = cell
+function createLoadResult({ template, load, line, limits, last, steps }) {
+  const { ratePerSecond, p99Ms: p99LimitMs, names: services } = load
   const { held, why, trials } = last
-  const createCellSearch = (/** @type {'cpu' | 'memory'} */ looksFor, /** @type {number | null} */ value) =>
-    createSearchResult({
-      template,
-      looksFor,
-      held: value,
-      why,
-      isFound: limits !== null,
-      failed: steps.findLast(step => looksFor === 'cpu' && step.held === false)?.value ?? null,
-      steps: looksFor === 'cpu' ? steps.map(withoutOutcomes) : [],
-    })
+  const searchFields = { template, why, isFound: limits !== null }
   return {
-    ...pickChoice(template),
+    ...pickPlaneChoice(template),
     ratePerSecond,
     p99LimitMs,
     services,
     line,
     extrapolated: null,
-    p99Ms: limits && findHighestP99(last),
-    cpu: createCellSearch('cpu', limits?.cores ?? null),
-    memory: limits && createCellSearch('memory', limits.bytes),
+    p99Ms: limits && findHighestP99Ms(last),
+    cpu: createSearchResult({
+      ...searchFields,
+      looksFor: 'cpu',
+      held: limits?.cores ?? null,
+      failed: steps.findLast(step => step.held === false)?.value ?? null,
+      steps: steps.map(withoutOutcomes),
+    }),
+    memory: limits && createSearchResult({ ...searchFields, looksFor: 'memory', held: limits.bytes }),
     checks: limits ? [{ what: 'at the answer', mustHold: true, held, why, trials }] : [],
     isChecked: limits !== null,
   }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { findServices } from '../../../../src/kinds/search/before/services.js'
-import { findP99Limit } from '../../../../src/kinds/search/services.js'
+import { findServiceLimits } from '../../../../src/kinds/search/before/services.js'
+import { findP99LimitMs } from '../../../../src/kinds/search/services.js'
 import { createArm } from '../../../fakes/fake-records.js'
 import { createFakeSidecar, runSearch } from '../../../fakes/fake-search.js'
 
@@ -15,14 +15,14 @@ const template = createArm({
 const specOf = services => ({ kind: /** @type {const} */ ('services'), precision: 0.05, services })
 /** @param {ReturnType<typeof service>[]} services @param {Parameters<typeof createFakeSidecar>[0]} truth */
 const search = (services, truth) =>
-  runSearch(findServices({ template, spec: specOf(services), cpus: 2 }), createFakeSidecar(truth))
+  runSearch(findServiceLimits({ template, spec: specOf(services), cpus: 2 }), createFakeSidecar(truth))
 /** @param {ReturnType<typeof search>} run */
 const listTrials = ({ trials }) => trials.map(({ arm }) => [arm.load.ratePerSecond, arm.cpuLimitCores])
 
 // 20 millicores and 0.5 a request/s.
 const truth = { cores: 0.02, coresPerRequestPerSecond: 0.0005, bytes: 1e7, peakBytes: 2e7 }
 
-describe('findServices', () => {
+describe('findServiceLimits', () => {
   it('measures the lowest and the highest rate, and checks every answer twice', () => {
     const run = search([service('a', 1000), service('b', 100), service('c', 400), service('d', 400)], truth)
     // By hand: 0.07, 0.22 and 0.52 cores are the places 9, 18 and 24 of the grid; two above them.
@@ -47,7 +47,7 @@ describe('findServices', () => {
   it('counts the pages that were not charged once, though they are resident', () => {
     const truthful = createFakeSidecar({ ...truth, peakBytes: 4e6, bytes: 0, unchargedBytes: 11e6 })
     const spec = specOf([service('a', 1000)])
-    const { result } = runSearch(findServices({ template, spec, cpus: 2 }), arm => ({
+    const { result } = runSearch(findServiceLimits({ template, spec, cpus: 2 }), arm => ({
       ...truthful(arm),
       rssBytesMost: 14e6,
     }))
@@ -100,6 +100,6 @@ describe('p99LimitOf', () => {
 
   it('is the strictest of the services with the same load', () => {
     const spec = specOf([service('a', 100, 1024, 50), service('b', 100, 1024, 20), service('c', 100, 9, 5)])
-    expect([at(100), at(100, 9), at(7)].map(arm => findP99Limit(spec, arm))).toEqual([20, 5, null])
+    expect([at(100), at(100, 9), at(7)].map(arm => findP99LimitMs(spec, arm))).toEqual([20, 5, null])
   })
 })

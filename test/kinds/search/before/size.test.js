@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findSize } from '../../../../src/kinds/search/before/size.js'
+import { findSmallestLimits } from '../../../../src/kinds/search/before/size.js'
 import { computeRecommendedBytes } from '../../../../src/kinds/search/memory-floor.js'
 import { createRandom } from '../../../../src/lib/random.js'
 import { createArm } from '../../../fakes/fake-records.js'
@@ -13,7 +13,7 @@ const STEP = 256 * 1024
 const search = (truth, { isExtrapolated = false, ratePerSecond = 1000 } = {}) => {
   const template = createArm({ id: 'link-pipy', load: { kind: 'open', ratePerSecond, windowSeconds: 3.5 } })
   const spec = { kind: /** @type {const} */ ('size'), p99Ms: 50, precision: 0.05, isExtrapolated }
-  return runSearch(findSize({ template, spec, cpus: 2 }), createFakeSidecar(truth))
+  return runSearch(findSmallestLimits({ template, spec, cpus: 2 }), createFakeSidecar(truth))
 }
 // By hand in cpu-limit.test.js and memory-floor.test.js: 0.3273 cores, and 20 steps of memory.
 const truth = { cores: 0.3, bytes: 5e6, peakBytes: 1e7, unchargedBytes: 3e6 }
@@ -25,7 +25,7 @@ const areAllJudgedRightly = ({ result, trials }) =>
     .filter(step => step.trials.length > 0)
     .every(step => isJudgedRightly(step, trials))
 
-describe('findSize', () => {
+describe('findSmallestLimits', () => {
   it('finds the CPU limit, then the memory limit at it, and checks both', () => {
     const run = search(truth)
     expect(run.result).toMatchObject({

@@ -1,0 +1,51 @@
+import { listArms } from '../../model/results.js'
+import { findPlateau } from '../fits.js'
+import {
+  CLAIM_QUANTITIES,
+  createUntestableAnswer,
+  listRoundValues,
+  renderRatioInterval,
+  renderUnboundPhase,
+} from './answers.js'
+import { findSeries, readAxisValue, renderArmConditions } from './arms.js'
+
+/**
+ * Judges a published plateau over an axis by a run. Pure.
+ * @import { Summary, SummaryArm } from '../../model/types.ts'
+ * @import { ClaimAnswer } from './answers.js'
+ * @import { Plateau } from './schema.js'
+ */
+
+/**
+ * Tests a plateau. Reproduced: it begins at the published value. Direction only: at another value. Contradicted: the quantity
+ * falls up to the last value. Not testable: fewer than three values or a published one were not measured, intervals are missing
+ * or too wide, or the control plane did not bind.
+ * @param {Plateau} relation
+ * @param {Summary} summary
+ * @returns {ClaimAnswer} ours: null if the run lacks such arms, or fewer than three values were measured
+ */
+export function testPlateau({ quantity, over, among, before, from }, summary) {
+  const listValues = (/** @type {SummaryArm} */ arm) => listRoundValues(arm, quantity, among.service)
+  const selection = findSeries({ arms: listArms(summary), among, over, listValues })
+  if ('why' in selection) return createUntestableAnswer(selection.why)
+  const { series, isAtCap } = selection
+  const [plateau] = findPlateau({ group: series, across: over, quantity, seed: summary.run.seed })
+  if (!plateau) return createUntestableAnswer('fewer than three values were measured')
+  const { ratio, isSure, last } = plateau
+  const conditions = renderArmConditions(series, { hasCap: isAtCap })
+  const { label } = CLAIM_QUANTITIES[quantity]
+  const ours = `${label} from ${plateau.from} on, ${renderRatioInterval(ratio)} of the least (${conditions})`
+  if (!isSure) {
+    const why = ratio.low === null ? 'indicative only: too few rounds for an interval' : 'not clear'
+    return createUntestableAnswer(why, ours)
+  }
+  const measured = series.filter(arm => listValues(arm).some(value => value !== null))
+  const missing = [before, from].filter(at => !measured.some(arm => readAxisValue(arm, over) === at))
+  if (missing.length > 0) return createUntestableAnswer(`no value at ${missing.join(' and ')}`, ours)
+  const unbound = renderUnboundPhase({ arm: measured[0], quantity, over })
+  if (unbound !== null) return createUntestableAnswer(unbound, ours)
+  if (plateau.from === last) return { status: 'contradicted', ours, reason: `no plateau up to ${last}` }
+  return plateau.from === from
+    ? { status: 'reproduced', ours, reason: '' }
+    : { status: 'direction only', ours, reason: 'a plateau, from another value on' }
+}

@@ -1,0 +1,87 @@
+import { divideRounds } from '../../judge/record/measures.js'
+import { listArms } from '../../model/results.js'
+import {
+  createUntestableAnswer,
+  judgeRatios,
+  listRoundValues,
+  NOT_TESTABLE,
+  renderCaveats,
+  renderRatioInterval,
+  renderUnboundPhase,
+} from './answers.js'
+import { findPair, renderArmConditions } from './arms.js'
+
+/**
+ * Judges a published ratio of two arms by a run. Pure.
+ * @import { Summary, SummaryArm } from '../../model/types.ts'
+ * @import { ClaimAnswer } from './answers.js'
+ * @import { Ratio } from './schema.js'
+ */
+
+/**
+ * Tests a ratio. Reproduced: clearly on the same side of 1, the median within the tolerance. Direction only: outside of the
+ * tolerance, or at another CPU limit if only the direction carries over. Contradicted: clearly on the other side. Not testable:
+ * the run has no such pair, no difference is shown, or shards were compared that the control plane did not need.
+ * @param {Ratio} relation
+ * @param {Summary} summary
+ * @returns {ClaimAnswer} ours: null if the run has no such pair, or the pair has no ratio
+ */
+export function testRatio(relation, summary) {
+  const { quantity, toQuantity = quantity, of: numerator, to: denominator, otherCaps } = relation
+  const computeRatios = (/** @type {SummaryArm} */ a, /** @type {SummaryArm} */ b) =>
+    divideRounds(listRoundValues(a, quantity, numerator.service), listRoundValues(b, toQuantity, denominator.service))
+  const selection = findPair({ arms: listArms(summary), numerator, denominator, otherCaps, computeRatios })
+  if ('why' in selection) {
+    const planes = [numerator.plane, denominator.plane]
+    const missing = summary.notMeasured.filter(({ plane }) => planes.includes(plane))
+    // The report gives the reason of a plane that was not measured once, for the whole run.
+    const reason = missing.length > 0 ? `not measured: ${missing.map(m => m.plane).join(', ')}` : selection.why
+    return createUntestableAnswer(reason)
+  }
+  const { pair, isAtCap } = selection
+  const { a, b } = pair
+  const judged = judgeRatios({ summary, quantity, a, b, ratios: computeRatios(a, b) })
+  const namedLimit = numerator.cpuLimitCores ?? denominator.cpuLimitCores
+  const caveats = renderCaveats({ arms: a === b ? [a] : [a, b], quantity, isAtCap, namedLimit })
+  const conditions = renderArmConditions([a, b], { hasCap: isAtCap })
+  const unbound = renderUnboundByShards([a, b], quantity)
+  const { status, reasons } = chooseRatioStatus(relation, { ...judged, isAtCap, unbound })
+  return {
+    status,
+    ours: judged.ratio.median === null ? null : `${renderRatioInterval(judged.ratio)} (${conditions})`,
+    reason: [...reasons, ...caveats].join('; '),
+  }
+}
+
+/**
+ * Chooses the status of a published ratio by the judged one.
+ * @param {Ratio} relation
+ * @param {ReturnType<typeof judgeRatios> & { isAtCap: boolean, unbound: string | null }} judged isAtCap: the arms have the published
+ *   CPU limits; unbound: the reason why more shards cannot help
+ * @returns {{ status: ClaimAnswer['status'], reasons: string[] }} reasons: [] if it is reproduced
+ */
+function chooseRatioStatus({ ratio: theirs, tolerance, otherCaps }, { ratio, verdict, why, isAtCap, unbound }) {
+  if (unbound !== null) return { status: NOT_TESTABLE, reasons: [unbound] }
+  if (ratio.median === null || (verdict !== 'lower' && verdict !== 'higher'))
+    return { status: NOT_TESTABLE, reasons: [why] }
+  if (verdict !== (theirs < 1 ? 'lower' : 'higher'))
+    return { status: 'contradicted', reasons: ['on the other side of 1'] }
+  if (!isAtCap && otherCaps === 'direction')
+    return { status: 'direction only', reasons: ['only the direction carries over'] }
+  const isWithin = Math.abs(ratio.median / theirs - 1) <= tolerance
+  return isWithin
+    ? { status: 'reproduced', reasons: [] }
+    : { status: 'direction only', reasons: ['outside of the tolerance'] }
+}
+
+/**
+ * Renders that the control plane did not bind with fewer shards, or that it is unknown whether it did: more shards then cannot help.
+ * @param {SummaryArm[]} pair
+ * @param {string} quantity
+ * @returns {string | null} null: it did bind, the arms have the same number of shards, or the quantity is not the time of a phase
+ */
+function renderUnboundByShards(pair, quantity) {
+  const [fewer, more] = pair.toSorted((x, y) => (x.conditions.shards ?? 1) - (y.conditions.shards ?? 1))
+  if (fewer.conditions.shards === more.conditions.shards) return null
+  return renderUnboundPhase({ arm: fewer, quantity, over: 'shards' })
+}

@@ -1,0 +1,17 @@
+import { UsageError } from '../lib/errors.js'
+import { readBounded } from '../lib/read-file.js'
+
+/**
+ * Reads a file that an option names.
+ * @param {string} option for the error
+ * @param {string} file its path
+ * @returns {string}
+ * @throws {UsageError} if it cannot be read, is no regular file, or is larger than 4 MiB
+ */
+export function readOptionFile(option, file) {
+  try {
+    return readBounded(file)
+  } catch (error) {
+    throw new UsageError(`${option} ${file} cannot be read: ${/** @type {Error} */ (error).message}`)
+  }
+}
