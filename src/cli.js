@@ -37,7 +37,7 @@ const write = line => void process.stderr.write(`${escapeControls(line)}\n`)
 /** Writes a line of progress. @param {string} line */
 const say = line => (sayBeside ?? write)(line)
 
-/** Makes the exit status 1 at exit, unless another one than 0 is set by then. */
+/** Makes the exit status EXIT.failed when this process exits, unless another one than 0 is set by then. */
 const failAtExit = () =>
   process.once('exit', () => {
     process.exitCode ||= EXIT.failed

@@ -115,6 +115,7 @@ describe('bad input', () => {
       'size --rate 1 --p99 1s --neighbour 1000c',
       '--neighbour 1000c: 1000 CPUs',
     ],
+    ['a method of a control plane', 'size --sidecars 20 --method GET', 'cannot be used with option'],
     ['a neighbour of a control plane', 'size --sidecars 20 --neighbour 1c', 'cannot be used with option'],
     ['too high a rate', 'size --rate 10000000 --p99 1s', 'at most 1000000 requests/s: one k6'],
     ['too many workers', 'bench --workers 99999', 'at most 1024: each is a thread'],

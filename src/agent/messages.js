@@ -6,7 +6,7 @@ import { callSafely } from '../lib/call-safely.js'
 const MISSING = '\u0000NaN'
 
 /**
- * Encodes a message as a line, without the line end.
+ * Encodes a message as a line, without the line end. NaN survives the round trip; an infinite number becomes null.
  * @param {unknown} message
  * @returns {string}
  */
@@ -15,7 +15,7 @@ export function encodeMessage(message) {
 }
 
 /**
- * Decodes a line.
+ * Decodes a line, with NaN restored.
  * @param {string} line
  * @returns {any} null: it is no JSON, or neither an object nor a list
  */

@@ -23,8 +23,9 @@ const ENDED_READING = /** @type {any} */ (Object.fromEntries(COUNTERS.map(name =
  */
 
 /**
- * Creates the agent's procedures that read containers. The probe of a container is opened at its first call, and kept.
- * @returns look, observe: both throw an Error if the node has no cgroup of a container
+ * Creates the agent's procedures that read containers. The probe of a container is opened at its first call, and kept until the
+ * agent ends.
+ * @returns look, observe: both throw as `openContainerCounters`; observe also as `observeProbes`
  */
 export function createReader() {
   /** @type {Map<string, Probe>} */
@@ -36,13 +37,13 @@ export function createReader() {
   }
   return {
     /**
-     * Reads memory, identity and workers of each container (node/observer.js).
+     * Looks at each container, in their order, as `lookAtProbes` (node/observer.js).
      * @param {{ containers: ReadContainer[] }} args
      */
     look: ({ containers }) => lookAtProbes(containers.map(openProbe)),
 
     /**
-     * Samples each container until the window ends, or the signal aborts (node/observer.js).
+     * Samples each container until the window ends, or the signal aborts, as `observeProbes` (node/observer.js).
      * @param {{ containers: ReadContainer[], window: Window }} args
      * @param {AbortSignal} signal
      */
@@ -55,8 +56,9 @@ export function createReader() {
  * `cri-containerd-<id>.scope` under systemd), and the folders above it too; both names contain the container's id.
  * @param {object} options
  * @param {string} options.id in the container runtime
- * @param {string} [options.root] the path of the node's /sys/fs/cgroup
- * @param {string} [options.mountinfo] text of /proc/PID/mountinfo (proc(5)), whose mounts below the root tell cgroup v1 from v2
+ * @param {string} [options.root] the path of the node's /sys/fs/cgroup; CGROUP_ROOT by default
+ * @param {string} [options.mountinfo] text of /proc/PID/mountinfo (proc(5)), whose mounts below the root tell cgroup v1 from v2; by
+ *   default that of this process
  * @returns its counters, of cgroup v1 or v2
  * @throws {Error} if the node has no such container, or lacks the folder of one of the v1 controllers for it; the system's error
  *   if a counter file cannot be opened

@@ -22,7 +22,7 @@ const SELDOM_MS = 200
  * @typedef {object} StartWait
  * @property {string} uid of the pod
  * @property {string} program the first word of the process's command line
- * @property {(start: ProcessStart | null) => void} settle
+ * @property {(start: ProcessStart | null) => void} settle ends the wait; null: it was given up
  */
 
 /**
@@ -50,10 +50,11 @@ export function createRolloutProber() {
     },
 
     /**
-     * Waits for the process of a sidecar to start, then polls that sidecar for its first configuration.
+     * Waits for the process of a sidecar to start, then polls that sidecar for its first configuration. Its time counts from the
+     * start of the process.
      * @param {{ uid: string, program: string, expected: Expected }} args uid: of the pod; program: the first word of the
      *   container's command; expected: its endpoint's address is replaced by that of the pod
-     * @returns the pod's address, and the times of the answers; null: `giveUp` or `closeRolloutPoller` came before the start
+     * @returns the pod's address, and the times as `expect` gives them; null: `giveUp` or `closeRolloutPoller` came before the start
      * @throws {import('../lib/errors.js').BenchError} as `expect`
      */
     async expectFirst({ uid, program, expected }) {
@@ -67,7 +68,7 @@ export function createRolloutProber() {
     },
 
     /**
-     * Polls a sidecar until it has its configuration, or polling ends (node/convergence.js).
+     * Polls a sidecar until it has its configuration, or polling ends (node/convergence.js): yesMs is then null.
      * @param {Expected} expected
      * @throws {import('../lib/errors.js').BenchError} if a request went over a kept connection, or a clock was set back
      */
@@ -94,10 +95,11 @@ export function createRolloutProber() {
 }
 
 /**
- * Watches for processes of pods to start, under the node's own /proc: every 20 ms while a start is awaited, until `close`. The API
- * server gives the start of a container to the second only, and the address of its pod up to seconds later: too late for
- * configurations that take less.
- * @param {{ proc?: string, readStart?: typeof readStartMs }} [options] proc: path of the node's /proc
+ * Watches for processes of pods to start, under the node's own /proc: once in TICK_MS while a start is awaited, until `close`. The
+ * API server gives the start of a container to the second only, and the address of its pod up to seconds later: too late for
+ * configurations that take less. Processes that run already are never found.
+ * @param {{ proc?: string, readStart?: typeof readStartMs }} [options] proc: path of the node's /proc; readStart: reads when a
+ *   process started
  * @returns awaitStart: waits for a process; giveUp: settles every wait with null; close: stops the watch, and gives up
  */
 export function watchProcessStarts({ proc = '/proc', readStart = readStartMs } = {}) {
@@ -121,7 +123,7 @@ export function watchProcessStarts({ proc = '/proc', readStart = readStartMs } =
   const timer = setInterval(checkProcesses, TICK_MS)
 
   /**
-   * Settles the wait for a process.
+   * Settles and removes the wait for a process, if there is one and its pod has an address.
    * @param {string} pid
    * @returns {boolean} false: no wait is for it, its pod has no address yet, or it has ended
    */
@@ -144,9 +146,9 @@ export function watchProcessStarts({ proc = '/proc', readStart = readStartMs } =
 
   return {
     /**
-     * Waits for a process of a pod to start.
+     * Waits for a process of a pod to start, and for the pod to have an address.
      * @param {Omit<StartWait, 'settle'>} process
-     * @returns {Promise<ProcessStart | null>} null: `giveUp` or `close` came first
+     * @returns {Promise<ProcessStart | null>} null: `giveUp` or `close` came first; after `close` it never resolves
      */
     awaitStart: ({ uid, program }) => new Promise(settle => waits.add({ uid, program, settle })),
     giveUp() {

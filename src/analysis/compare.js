@@ -25,7 +25,7 @@ import {
  * @property {number} seed of the resampling
  * @property {number} [precision] target width of the intervals, high / low - 1; absent: the number of rounds was fixed in advance
  * @property {boolean} [isCutShort] the run ended early, maybe by a user who watched its results
- * @property {Set<string>} [leftOut] ids of arms whose pairs are not compared
+ * @property {Set<string>} [leftOut] ids of arms whose pairs, except A/A pairs, are not compared
  * @property {AxisName[]} [contrasts] axes on which a plane is compared with itself
  * @property {(a: Arm, b: Arm) => string[]} listDisparities lists why two planes did not do equal work; [] if they did
  * @property {(a: Arm, b: Arm) => string[]} [renderUnequal] renders the checks in which the work differs because a plane runs as its
@@ -35,7 +35,7 @@ import {
 
 /**
  * Compares planes, a plane with itself by contrasts, and A/A pairs, whose differences are the noise of the others. Pairs with
- * an arm of `leftOut` are skipped.
+ * an arm of `leftOut` are skipped, except A/A pairs.
  * @param {ComparisonInput} run
  * @returns {Comparison[]} A/A pairs last; []: there is no pair
  */
@@ -90,7 +90,7 @@ function listContrastPairs(arms, axis) {
  * Compares two arms of a run in every quantity.
  * @param {{ run: ComparisonInput, a: Arm, b: Arm, controls: Comparison[], contrast?: AxisName | null }} options controls: the
  *   A/A pairs that show their noise; contrast: null: the two are planes, or an A/A pair
- * @returns {Comparison[]} one for each quantity and service
+ * @returns {Comparison[]} as `compareSides`
  */
 function comparePair({ run, a, b, controls, contrast = null }) {
   const [sideA, sideB] = [a, b].map(arm => ({
@@ -192,12 +192,12 @@ export function findAaSpread(controls, { quantity, service, arms }) {
  * Compares two arms in every quantity that the load and the arm have, for all sidecars together and for each service.
  * @param {Pair & { findNoise: (quantity: string, service: string | null) => number | null }} pair findNoise: returns the A/A
  *   difference as a share; null: it is not known
- * @returns {Comparison[]} one for each quantity and service
+ * @returns {Comparison[]} one for each quantity and for each service in the records of a; []: the load and the arm have no such quantity
  */
 export function compareSides({ findNoise, ...pair }) {
   const { arm, records } = pair.a
   const services = new Set(records.flatMap(r => listSidecars(r).map(p => p.service)))
-  const unlikeSums = renderUnlikeSums(arm, pair.b.arm)
+  const unlikeSums = renderSimulationMismatch(arm, pair.b.arm)
   const rows = listComparedQuantities([arm.load.kind]).filter(({ sidecars, compared }) => {
     const isMeasurable = arm.hasSidecars || !sidecars || !pair.contrast
     return isMeasurable && (compared.isOf?.(arm) ?? true)
@@ -217,7 +217,7 @@ export function compareSides({ findNoise, ...pair }) {
  * @param {Arm} b
  * @returns {string[]} one reason; []: both simulate the same number
  */
-function renderUnlikeSums(a, b) {
+function renderSimulationMismatch(a, b) {
   const renderSimulatedShare = (/** @type {Arm} */ { conditions: { sidecars, simulated = 0 } }) =>
     `${simulated} of ${sidecars}`
   const isUnlike = a.conditions.simulated !== b.conditions.simulated
@@ -229,7 +229,7 @@ function renderUnlikeSums(a, b) {
  * @param {Pair & { row: QuantityRow, service: string | null, aaSpread: number | null }} options service: whose sidecar is
  *   compared, null: all; aaSpread: the A/A difference as a share, null: not known
  * @returns {Comparison} verdict: `invalid` without equal work (`disparities`) or with too many spoiled rounds; ratio: its
- *   values are null for rounds without a value of both arms
+ *   values are null for rounds without a value of both arms; gapLeast: absent if the pair has none
  */
 export function compareQuantity({ a, b, row, service, contrast = null, aaSpread, disparities, unequal = [], ...pair }) {
   const { seed, isSequence = false } = pair
@@ -270,7 +270,7 @@ export function compareQuantity({ a, b, row, service, contrast = null, aaSpread,
  */
 
 /**
- * Measures a quantity of two arms in each round. Of the trials that were in one deployment, the first with a ratio count.
+ * Measures a quantity of two arms in each round. If a round has several pairs of trials (`pairTrials`), the first with a ratio counts.
  * @param {Pick<Pair, 'a' | 'b' | 'rounds'>} pair
  * @param {{ row: QuantityRow, service: string | null }} quantity
  * @returns {MeasuredRound[]}
@@ -323,7 +323,7 @@ export function pairTrials(trialsOfA, trialsOfB) {
  * Lists why rounds have no ratio, the most frequent reason first: `generator bound in 4 of 6 rounds`.
  * @param {MeasuredRound[]} rounds
  * @param {QuantityRow} row
- * @returns {string[]} a reason of one side has its name; []: every round with trials has a ratio
+ * @returns {string[]} a reason of one side has its name; []: each side has a value other than 0 in every round in which it has trials
  */
 function listSpoiledReasons(rounds, row) {
   const occurrences = rounds.flatMap(({ sides }, round) => {

@@ -13,10 +13,10 @@ const RATES_LEAST = 5
 const MS_PER_HOUR = 3600 * 1000
 
 /**
- * Fits a line of CPU over the rate for each plane and link: for all sidecars together (service null), and for each service.
- * Copies of services and A/A repeats have no line.
+ * Fits a line of CPU over the rate for each group of arms that differ in the rate alone: for all sidecars together (service null),
+ * and for each service. Copies of services and A/A repeats have no line.
  * @param {SummaryArm[]} arms
- * @returns {CpuLine[]} in millicores; []: no plane has RATES_LEAST rates of the open loop
+ * @returns {CpuLine[]} in millicores; []: no group has RATES_LEAST rates of the open loop with a value
  */
 export function fitCpuLines(arms) {
   const open = arms.filter(a => a.load.kind === 'open' && a.sidecars.length > 0 && a.repeatOf === null)
@@ -73,7 +73,8 @@ export function fitSlopes({ arms, records }) {
 /**
  * Fits the slope of a quantity over the start times of the windows.
  * @param {{ arm: SummaryArm, row: QuantityRow, records: TrialRecord[] }} options records: of the arm
- * @returns {Slope[]} one slope; []: fewer than two rounds have a value and a window
+ * @returns {Slope[]} one slope; low, high: null with too few rounds (`findSlopeInterval`); []: fewer than two rounds have a value and
+ *   a window
  */
 function fitSlope({ arm, row, records }) {
   const { values } = findQuantity(arm, row.name)
@@ -117,7 +118,7 @@ export const PLATEAU_RATIO_MOST = 1.1
  * Finds the plateaus of the quantities that an experiment names, over its axis. It leaves out A/A repeats, and planes with
  * fewer than three values.
  * @param {Pick<Summary, 'results' | 'shows' | 'run'>} summary
- * @returns {Plateau[]} []: the experiment names no axis or no quantity, or no plane has three values
+ * @returns {Plateau[]} []: the experiment names no axis or no quantity, or no plane has a plateau (`findPlateau`)
  */
 export function findPlateaus({ results, shows: { across, plateaus = [] }, run }) {
   if (across === null) return []
@@ -130,7 +131,7 @@ export function findPlateaus({ results, shows: { across, plateaus = [] }, run })
 /**
  * Finds the plateau of arms that differ in the axis alone.
  * @param {{ group: SummaryArm[], across: AxisName, quantity: string, seed: number }} options seed: of the resampling
- * @returns {Plateau[]} one plateau; []: fewer than three arms have the quantity, or no repeat has a ratio to the best value: it is 0
+ * @returns {Plateau[]} one plateau; []: fewer than three arms have the quantity, or no round has a ratio, as the least value is 0
  */
 export function findPlateau({ group, across, quantity, seed }) {
   const measurements = group.map(arm => ({

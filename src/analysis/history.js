@@ -45,7 +45,7 @@ const FOLLOWED = [PRIMARY, QUANTITIES.capacity, QUANTITIES.cpuCores, QUANTITIES.
  * All runs that are comparable with a reference.
  * @typedef {object} History
  * @property {string | null} reference the folder of the run that all others are held against; null: there is none
- * @property {HistoryRun[]} runs in the order of time
+ * @property {HistoryRun[]} runs in the order of time; without a reference those that may be comparable with some
  * @property {Line[]} lines []: there is no reference, or no line has a value
  * @property {{ folder: string, reasons: string[] }[]} left runs that are not comparable
  * @property {{ arm: string, runs: number }[]} unmatched arms of comparable runs that the reference does not have
@@ -137,7 +137,8 @@ function listHistoryRuns(runs, reference) {
 }
 
 /**
- * Creates a line for each followed quantity of each arm of the reference, and for the applications alone.
+ * Creates a line for each followed quantity of each arm of the reference, and for the applications of its
+ * baselines. Baselines that match no arm on APPLICATION_CPU_AXES are left out.
  * @param {ReadRun[]} runs
  * @param {ReadRun} reference
  * @returns {Line[]} those of the applications last

@@ -102,7 +102,8 @@ export function listRefusals({ old, next }, varied) {
 }
 
 /**
- * Finds the arm of the same plane that differs in the fewest facts of PLACE. Another name counts as half a fact.
+ * Finds the arm of the same plane that differs in the fewest facts of PLACE, of equal ones the first. Another name counts as half a
+ * fact.
  * @param {Arm} arm
  * @param {Arm[]} others
  * @returns {Arm | undefined} undefined: there is no arm of the plane
@@ -118,7 +119,7 @@ function findNearestArm(arm, others) {
 /**
  * Renders the facts in which two arms differ, else their names. If one side is missing, it renders which run lacks the arm.
  * @param {{ old?: Arm, next?: Arm }} sides
- * @returns {string[]} a line for each fact
+ * @returns {string[]} a line for each fact; []: the arms differ in none, nor by name
  */
 function renderDifferences({ old, next }) {
   if (!old || !next) return [`not in the ${old ? 'new' : 'old'} run`]
@@ -127,7 +128,8 @@ function renderDifferences({ old, next }) {
 }
 
 /**
- * Renders an arm as `pipy at 0.5 cores`, with both names if the partner has another, and with its values on the varied axes.
+ * Renders an arm as `pipy at 0.5 cores`, with both names if the partner has another, and with its values on those of the varied axes
+ * on which it has one.
  * @param {{ arm: Arm, varied: AxisName[], partner?: Arm }} options
  * @returns {string}
  */

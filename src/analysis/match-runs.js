@@ -108,7 +108,7 @@ export function listMachineDifferences(manifests) {
 }
 
 /**
- * Lists the facts of a run that may change over time, with its tools and with the scripts of arms that have some.
+ * Lists the facts of a run that may change over time: kernel, kit, its tools, and the scripts of those arms that have some.
  * @param {Manifest} manifest
  * @param {{ name: string, arm: Arm }[]} arms name: that of the contender, for the label
  * @returns {{ label: string, value: string, text: string }[]} value: is compared; text: for readers; `unknown`: it was not recorded

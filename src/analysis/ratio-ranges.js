@@ -13,7 +13,7 @@ const CONDITION_AXES = ['users', 'ratePerSecond', 'placement', 'cpuLimitCores', 
  * interval, A/A pairs, contrasts and single sidecars.
  * @param {Comparison[]} comparisons of a run
  * @returns {NonNullable<Summary['carries']>} one for each pair of planes with the same number of workers and the same other axes; low,
- *   high: the least and the largest ratio; []: no ratio is left
+ *   high: the least and the largest ratio; measured: cpuLimitCores is null for interleaved arms; []: no ratio is left
  */
 export function computeRatioRanges(comparisons) {
   const pairs = comparisons.filter(c => isPlaneComparison(c) && c.quantity === PRIMARY.name && hasInterval(c.ratio))

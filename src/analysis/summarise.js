@@ -22,7 +22,7 @@ import { computeRatioRanges } from './ratio-ranges.js'
 import { testThreshold } from './thresholds.js'
 import { computePrecision } from './verdict.js'
 
-/** @import { Arm, Comparison, Manifest, Quantity, Result, Summary, SummaryArm, TrialRecord } from '../model/types.ts' */
+/** @import { Arm, Comparison, LoadResult, Manifest, ProcessRecord, Quantity, Result, Summary, SummaryArm, TrialRecord } from '../model/types.ts' */
 /**
  * @import { QuantityRow } from '../judge/record/quantity-row.js'
  * @import { Sections } from '../kinds/sections.js'
@@ -30,7 +30,7 @@ import { computePrecision } from './verdict.js'
 
 /** An arm is held against the arms of these names. */
 const REFERENCES = /** @type {const} */ (['baseline', 'unchanged', 'unconfigured', 'kept'])
-// A sidecar keeps memory of requests if that grows by a byte a request in two windows, and in half of them.
+// A sidecar keeps memory of requests if its memory grows by so much a request in so many windows, and in this share of them.
 const GROWTH_LEAST_BYTES = 1
 const GROWING_LEAST = 2
 const GROWING_SHARE = 1 / 2
@@ -191,7 +191,7 @@ function summariseArm({ arm, arms, byArm, manifest }) {
  * Splits the records of an arm, and of the arms that it is held against, by round. If the run was cut short, only rounds with records
  * count.
  * @param {{ arm: Arm, arms: Arm[], byArm: Record<string, TrialRecord[]>, manifest: Manifest }} options
- * @returns {Rounds} []: the run has no such arm, or it is the arm itself
+ * @returns {Rounds} baseline and the others that it is held against: [] if the run has no such arm, or it is the arm itself
  */
 function splitRounds({ arm, arms, byArm, manifest }) {
   const records = byArm[arm.id]
@@ -210,9 +210,9 @@ function splitRounds({ arm, arms, byArm, manifest }) {
 }
 
 /**
- * Finds the sidecars of an arm that keep memory of requests: in at least two windows, and in half of all, their memory grew in
- * each quarter. A single window may just fill a heap. Windows with dropped requests do not count, since requests queue up in
- * memory, too.
+ * Finds the sidecars of an arm that keep memory of requests: in at least GROWING_LEAST windows, and in GROWING_SHARE of all, their
+ * memory grew steadily (`grownBytes`), by GROWTH_LEAST_BYTES a request or more. A single window may just fill a heap. Windows without
+ * verified requests do not count, nor those with dropped ones, since requests queue up in memory, too.
  * @param {TrialRecord[]} records of the arm
  * @returns {Pick<SummaryArm, 'growing'>} bytesPerRequest: the median of the windows in which it grew; {}: no sidecar does
  */
@@ -220,10 +220,10 @@ function findGrowingSidecars(records) {
   const windows = records.flatMap(record => {
     const { load } = record
     if (!load || load.verified === 0 || countDroppedRequests({ ...record, load }) > 0) return []
-    return listSidecars(record).map(({ service, memory }) => ({
-      service,
-      bytes: (memory.grownBytes ?? 0) / load.verified,
-    }))
+    return listSidecars(record).flatMap(sidecar => {
+      const requests = countRequestsThrough(sidecar, { ...record, load })
+      return requests > 0 ? [{ service: sidecar.service, bytes: (sidecar.memory.grownBytes ?? 0) / requests }] : []
+    })
   })
   const growing = [...groupBy(windows, ({ service }) => service)].flatMap(([service, all]) => {
     const grown = all.filter(({ bytes }) => bytes >= GROWTH_LEAST_BYTES)
@@ -232,6 +232,22 @@ function findGrowingSidecars(records) {
     return [{ service, bytesPerRequest: Number(median), windows: grown.length, ofWindows: all.length }]
   })
   return growing.length > 0 ? { growing } : {}
+}
+
+/**
+ * Counts the verified requests of a window that passed a sidecar. The load is spread evenly over the copies of a link; a loud pair,
+ * which is the first one, has its own.
+ * @param {ProcessRecord} sidecar
+ * @param {TrialRecord & { load: LoadResult }} record
+ * @returns {number} all of them for a proxy that serves all pods
+ */
+function countRequestsThrough({ copyOf, pods }, { load, trial }) {
+  const { pairs = 1 } = trial.arm.conditions
+  const isLoud = trial.arm.load.loudPerSecond !== undefined
+  const loudRequests = load.loud?.verified ?? 0
+  if (pods) return load.verified + loudRequests
+  if (isLoud && copyOf === null) return loudRequests
+  return load.verified / (isLoud ? pairs - 1 : pairs)
 }
 
 /**
@@ -245,7 +261,7 @@ function addAnswerBytes(request, records) {
   return answerBytes.length === 0 ? request : { ...request, answerBytes }
 }
 
-/** With these values of axes, an arm has no changes, no configured services, and no new connections. */
+/** The values of axes with which an arm has no changes, no configured services, and no new connections. */
 const WITHOUT = { changesPerMinute: 0, configuredServices: 0, connections: 'kept' }
 
 /**

@@ -136,8 +136,8 @@ function computeIntervalWidth({ low, high }) {
  * Estimates how many more rounds the target width needs, from the spread of the ratios so far.
  * @param {Quantity} ratio
  * @param {number} widthMost the target, high / low - 1
- * @returns {number | null} at least 1 if the interval is too wide; null: not known (fewer than three ratios), or more than the kit
- *   allows
+ * @returns {number | null} at least 1 if there is no interval, or it is too wide; else the good rounds that make up for spoiled ones;
+ *   null: not known (fewer than three ratios), or more than ROUNDS_MOST
  */
 function estimateNeededRounds(ratio, widthMost) {
   const logs = ratio.values.flatMap(value => (value === null ? [] : [Math.log(value)]))

@@ -24,10 +24,12 @@ const ROUNDING = 1e-9
  * Computes a run again from its raw files and records, and compares it with what was written. Failed trials are not computed
  * again. If another version of the kit made the run, only numbers that both versions have are compared.
  * @param {{ folder: string, findLoad: (name: string | null) => Pick<LoadGenerator, 'parseResult'>,
- *   kitSha256?: string }} options kitSha256: checksum of this kit's code; absent: this version is taken to have made the run
+ *   kitSha256?: string }} options findLoad: finds the load generator, by the name `findGenerator` finds, null: the run had none;
+ *   kitSha256: checksum of this kit's code; absent: this version is taken to have made the run
  * @returns {{ agrees: boolean, lines: string[] }} agrees: no number differs, and no record or raw file is missing or damaged;
- *   lines: what was compared, what could not be, and the first 20 differences
- * @throws {BenchError} if the folder holds no run, or it cannot be summarised
+ *   lines: what was compared, what could not be, and the first LISTED_MOST differences
+ * @throws {BenchError} as `readRun`, if the folder holds no run, and as `summarise`; the system's error if a folder of raw files cannot
+ *   be listed
  */
 export function verifyRun({ folder, findLoad, kitSha256 }) {
   const { manifest, records, warnings } = readRun(folder)
@@ -90,6 +92,7 @@ function readWrittenSummary(folder) {
  *   isOfOtherKit: boolean }} options relaxed: names of gates that the experiment sets aside
  * @returns {{ differences: string[], notRecomputed: string[], lostCount: number }} notRecomputed: ids with the reasons; lostCount:
  *   those of them that did not fail, so that they must have raw files
+ * @throws as `recomputeRecord`
  */
 function verifyRecords({ folder, records, load, relaxed, isOfOtherKit }) {
   /** @type {string[]} */
@@ -148,6 +151,7 @@ function listCalibrationDifferences({ calibrations }, records) {
  * Computes the parts of a record that its raw files give.
  * @param {{ folder: string, record: TrialRecord, load: Pick<LoadGenerator, 'parseResult'>, relaxed: string[] }} options
  * @returns {Partial<TrialRecord> | string} a string: the reason why they cannot be computed
+ * @throws an error that is no BenchError, such as the system's if the folder of its raw files cannot be listed
  */
 function recomputeRecord({ folder, record, load, relaxed }) {
   if (record.outcome === 'failed') return 'the trial failed'
@@ -182,7 +186,7 @@ function recomputePart(folder, { record, name, part }) {
  * Computes the numbers of a record in its window, with the result of its load.
  * @param {{ folder: string, record: TrialRecord, load: Pick<LoadGenerator, 'parseResult'> }} options
  * @returns {Partial<TrialRecord> | string} load: null for an idle trial; a string: the reason why they cannot be computed
- * @throws {BenchError} if a raw file cannot be read, or the log has another form
+ * @throws {BenchError} if a raw file cannot be read, or the log has another form; other errors as `readLoadLog`
  */
 function recomputeWindow({ folder, record: { trial, beside }, load }) {
   const raw = renderRawName(trial)
@@ -202,7 +206,7 @@ function recomputeWindow({ folder, record: { trial, beside }, load }) {
  * @param {{ folder: string, raw: string, place: number, load: Pick<LoadGenerator, 'parseResult'> }} options raw: the name of the
  *   trial's folder; place: of the arm in the log
  * @returns {LoadResult | null} null: there is no log, or it has no result
- * @throws {BenchError} for a log that cannot be read, or has another form
+ * @throws {BenchError} for a log that cannot be read, or has another form; other errors as `readLoadLog`
  */
 function readResult({ folder, raw, place, load }) {
   const loadLog = readLoadLog(folder, raw)

@@ -11,17 +11,19 @@ import { renderChange, renderPair, renderQuantityLabel } from './pair.js'
 const CONTRASTS_MOST = 2
 
 /**
- * Renders how an axis changes the primary quantity of each proxy. Up to two contrasts of a proxy get a sentence each;
- * more are summed up in one sentence, with the smallest and the largest change.
+ * Renders how an axis changes the primary quantity of each proxy, against the first value of the axis. Up to CONTRASTS_MOST
+ * contrasts of a proxy get a sentence each; more are summed up in one sentence, with the smallest and the largest change.
  * @param {{ comparisons: Comparison[], primary?: string }} options primary: the quantity, by default CPU per request
- * @returns {string[]} sentences; []: no contrast has a ratio
+ * @returns {string[]} sentences; []: no contrast has a ratio in this quantity
  */
 export function renderContrasts({ comparisons, primary = PRIMARY.name }) {
   const allContrasts = comparisons.filter(c => c.contrast !== null && !c.isControl && c.service === null)
   const contrasts = allContrasts.filter(({ quantity, ratio }) => quantity === primary && ratio.median !== null)
   return [...groupBy(contrasts, c => c.b).values()].flatMap(proxyContrasts => {
     if (proxyContrasts.length <= CONTRASTS_MOST) return proxyContrasts.map(c => renderPair(c))
-    const sorted = proxyContrasts.toSorted((x, y) => Number(x.ratio.median) - Number(y.ratio.median))
+    const judged = proxyContrasts.filter(({ verdict }) => verdict !== 'invalid')
+    if (judged.length === 0) return []
+    const sorted = judged.toSorted((x, y) => Number(x.ratio.median) - Number(y.ratio.median))
     const [least, most] = [sorted[0], sorted[sorted.length - 1]].map(c => `${renderChange(c)} (${c.a})`)
     return [`Against ${proxyContrasts[0].b}, ${renderQuantityLabel(primary)} is from ${least} to ${most}.`]
   })

@@ -15,17 +15,17 @@ import {
  */
 
 /**
- * The pairs of several proxies by a baseline.
+ * The verdicts on several proxies in one quantity, and the proxy that the others are compared with.
  * @typedef {object} BaselineVerdicts
  * @property {string} baseline
- * @property {Comparison[]} measuredPairs all with a verdict
- * @property {Comparison[]} baselinePairs those of the baseline
- * @property {string[]} lackClauses one clause about the proxies without a verdict; []: each has one
+ * @property {Comparison[]} measuredPairs pairs that have a verdict; []: none has
+ * @property {Comparison[]} baselinePairs those of `measuredPairs` whose `a` is the baseline; [] only if `measuredPairs` is []
+ * @property {string[]} lackClauses one clause about the proxies without a verdict against the baseline; []: each has one
  */
 
 /**
- * Renders which of many proxies use the least and which the most, as multiples of the baseline with their 95 %
- * intervals.
+ * Renders which of many proxies use the least and which the most, as multiples with their 95 % intervals; that none differs, if
+ * so; or that there is no verdict. Proxies without a verdict against the baseline are named at the end.
  * @param {BaselineVerdicts} verdicts
  * @returns {string} one sentence
  */
@@ -45,9 +45,10 @@ export function renderExtremes({ baseline, measuredPairs, baselinePairs, lackCla
 }
 
 /**
- * Renders that no pair of many proxies differs, and the largest difference that their intervals allow, if each pair has one.
- * @param {{ names: string[], pairs: Comparison[] }} options names: of the proxies; pairs: those that have a ratio,
- *   none of which differs
+ * Renders that no pair of many proxies differs: with the number of repeats if a pair has no interval yet, else with the largest
+ * difference that the pairs cannot exclude, unless two of the proxies have no verdict on each other.
+ * @param {{ names: string[], pairs: Comparison[] }} options names: of the proxies; pairs: those that have a verdict, at least
+ *   one, none of which differs
  * @returns {string} a clause
  */
 function renderAlike({ names, pairs }) {
@@ -64,17 +65,17 @@ function renderAlike({ names, pairs }) {
 }
 
 /**
- * The proxies of a run, and their pairs.
+ * The proxies that have a verdict against the baseline, with the baseline, and the verdicts on them.
  * @typedef {object} Proxies
  * @property {string[]} names
  * @property {string[]} ranked the names, the cheapest first
- * @property {Comparison[]} pairs those that have a ratio
+ * @property {Comparison[]} pairs those that have a verdict: two of the proxies may have none on each other
  * @property {Comparison[]} apart the pairs that differ, at least one
  */
 
 /**
- * Renders the cheapest and the dearest proxies: as those with the least and the most, if each differs from all other
- * proxies, else by the gap between both groups.
+ * Renders the cheapest and the dearest proxies: as those with the least and the most, if each differs from all proxies outside
+ * of its group (`isRanking`), else by the gap between both groups.
  * @param {Proxies & { baseline: string }} proxies
  * @returns {string[]} one or two clauses
  */
@@ -84,7 +85,7 @@ function renderEnds({ baseline, ...proxies }) {
 }
 
 /**
- * Renders the proxies with the least and with the most, as multiples of the baseline.
+ * Renders the proxies with the least and with the most, as multiples of the baseline; a group with the baseline has no multiple.
  * @param {Ends} ends
  * @param {Proxies & { baseline: string }} proxies
  * @returns {string[]} two clauses
@@ -110,7 +111,7 @@ function renderRanking({ widest, cheapest, dearest }, { baseline, ranked, pairs 
  * Renders the gap between the cheapest and the dearest proxies, and which proxies differ from none.
  * @param {Ends} ends
  * @param {Pick<Proxies, 'pairs'>} proxies
- * @returns {string[]} one or two clauses
+ * @returns {string[]} one clause; two, if a proxy outside of both groups differs from none
  */
 function renderEndsGap({ widest, cheapest, dearest, alike }, { pairs }) {
   const label = renderQuantityLabel(widest.quantity)
@@ -126,8 +127,9 @@ function renderEndsGap({ widest, cheapest, dearest, alike }, { pairs }) {
 }
 
 /**
- * Chooses the words that go with a quantity: `uses less` and `the least`, or `has a lower` and `the lowest`.
- * @param {string} quantity
+ * Chooses the words that go with a quantity: `uses less` and `the least` if verdicts on it begin with `uses`, else `has a lower`
+ * and `the lowest`.
+ * @param {string} quantity its name
  * @param {number} count of the proxies that are the subject
  */
 function chooseEndWords(quantity, count) {
@@ -137,9 +139,10 @@ function chooseEndWords(quantity, count) {
 }
 
 /**
- * Renders that more repeats may change a verdict, if a pair has no interval.
+ * Chooses the words for verdicts, which further repeats may change if a pair has no interval.
  * @param {Comparison[]} pairs
- * @returns {{ soFar: string, noDifference: string }} soFar: empty: each pair has an interval
+ * @returns {{ soFar: string, noDifference: string }} soFar: begins with a space; empty: each pair has an interval, and
+ *   noDifference is `no difference found`
  */
 function renderSoFar(pairs) {
   const isOpen = pairs.some(hasNoInterval)
@@ -157,11 +160,13 @@ function renderGroupPrefix(group, name) {
 }
 
 /**
+ * The cheapest and the dearest proxies.
  * @typedef {object} Ends
- * @property {Comparison} widest the pair whose ratio is farthest from 1
- * @property {string[]} cheapest
- * @property {string[]} dearest
- * @property {boolean} isRanking each member of both groups differs from each proxy outside of its group, as a superlative says
+ * @property {Comparison} widest the pair whose ratio is farthest from 1: of one of the cheapest and one of the dearest
+ * @property {string[]} cheapest at least one
+ * @property {string[]} dearest at least one
+ * @property {boolean} isRanking there are more than two proxies, and each member of both groups differs from each proxy outside of
+ *   its group, so that superlatives are true
  * @property {string[]} alike proxies in no group that tie with all others; []: there are none
  */
 
@@ -192,10 +197,10 @@ function findEnds({ names, ranked, pairs, apart }) {
 }
 
 /**
- * Lists the proxies that tie with one and with each other.
- * @param {string} first
- * @param {{ candidates: string[], names: string[], pairs: Comparison[] }} options candidates: the preferred ones first
- * @returns {string[]} in the order of `names`, with the first
+ * Lists a proxy, and the candidates that tie with it and with each other. Of two that differ, the later one is left out.
+ * @param {string} first the proxy
+ * @param {{ candidates: string[], names: string[], pairs: Comparison[] }} options candidates: the preferred ones first; names: all
+ * @returns {string[]} in the order of `names`
  */
 function listTies(first, { candidates, names, pairs }) {
   const group = [first]
@@ -228,8 +233,8 @@ function findPair(pairs, name, other) {
 
 /**
  * Orders the proxies of a pair: the one that uses less comes first.
- * @param {Comparison} pair
- * @returns {string[]} both names
+ * @param {Comparison} pair with a ratio
+ * @returns {string[]} both names; `b` first if the ratio is exactly 1
  */
 function orderPair({ a, b, ratio }) {
   return Number(ratio.median) < 1 ? [a, b] : [b, a]
@@ -237,9 +242,10 @@ function orderPair({ a, b, ratio }) {
 
 /**
  * Renders one proxy of a pair as a multiple of the other: `2.8 × pipy`, and how precise that is: `95 % CI 2.6 to 3.0`.
- * @param {Comparison} pair
- * @param {string} name of the proxy
- * @returns {{ times: string, precision: string }} precision: the interval, or the number of repeats if there is none
+ * @param {Comparison} pair with a ratio
+ * @param {string} name of the proxy, `a` or `b` of the pair
+ * @returns {{ times: string, precision: string }} without an interval, `times` begins with `about`, and `precision` is the number of
+ *   repeats
  */
 function renderTimes(pair, name) {
   const { a, b, ratio } = pair

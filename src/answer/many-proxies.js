@@ -16,7 +16,7 @@ const EXTREMES_LEAST = 3
 /**
  * Renders the verdicts on at least three proxies: each against the baseline, or, from EXTREMES_LEAST proxies beside
  * the baseline on, only the cheapest and the dearest.
- * @param {Comparison[]} comparisons of all pairs, in one quantity
+ * @param {Comparison[]} comparisons of all pairs, in one quantity and under the same conditions; those without a verdict, too
  * @returns {string} one sentence
  */
 export function renderManyProxies(comparisons) {
@@ -27,7 +27,7 @@ export function renderManyProxies(comparisons) {
 
 /**
  * Renders the verdict on each proxy against the baseline, with its multiple of the baseline: `pipy uses less CPU per
- * request than envoy (2.0 ×), and more than haproxy (0.8 ×); no verdict on caddy.`
+ * request than envoy (2.0 ×), and more than haproxy (0.8 ×).` Proxies without a verdict follow: `; no verdict on caddy.`
  * @param {BaselineVerdicts} verdicts
  * @returns {string} one sentence
  */
@@ -45,10 +45,11 @@ function renderAgainstBaseline({ baseline, baselinePairs, lackClauses }) {
 }
 
 /**
- * Lists clauses about the proxies whose ratio to the baseline differs from 1, or has no interval.
+ * Lists clauses about the proxies that differ from the baseline, or have no interval yet.
  * @param {string} baseline
- * @param {Comparison[]} baselinePairs measured pairs of the baseline and another proxy
- * @returns {string[]} at most three, to be joined; []: there are none
+ * @param {Comparison[]} baselinePairs pairs of the baseline (`a`) and another proxy (`b`) that have a verdict
+ * @returns {string[]} at most three, to be joined by `, and `: who uses more than the baseline, who less, and without an interval;
+ *   []: there are no such proxies
  */
 function listRatioClauses(baseline, baselinePairs) {
   if (baselinePairs.length === 0) return []
@@ -72,7 +73,7 @@ function listRatioClauses(baseline, baselinePairs) {
 /**
  * Renders both comparatives of a quantity without a number, from the words of its table. `uses % less CPU` gives the
  * predicate `uses less CPU`, and `less` after another predicate; `has a % lower p99` gives `has a lower p99`, and `a
- * lower one`.
+ * lower one`. A quantity without such words gets `has less` and `has more`, and its name.
  * @param {string} quantity its name
  * @returns {{ less: { predicate: string, short: string }, more: { predicate: string, short: string } }} less: of the
  *   proxy with the lower value; short: the words after another predicate
@@ -87,9 +88,9 @@ function renderComparatives(quantity) {
 }
 
 /**
- * Chooses the baseline: the first proxy that has a verdict, since one failed repeat of a proxy invalidates all its
+ * Chooses the baseline: the first proxy that has a verdict, since one failed repeat of a proxy may invalidate all its
  * pairs; without any verdict, the first proxy.
- * @param {Comparison[]} comparisons of all pairs of several proxies
+ * @param {Comparison[]} comparisons of all pairs of several proxies, at least one
  * @returns {BaselineVerdicts}
  */
 function chooseBaseline(comparisons) {

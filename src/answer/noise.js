@@ -12,13 +12,13 @@ import { countRatios } from './pair.js'
 const APART_LEAST = 0.01
 
 /**
- * Renders how sure the verdicts of a kind are: the noise floor, if A/A pairs were measured, and the number of repeats
- * of the pair that has most.
+ * Renders how sure the verdicts of a kind are: the noise floor, if A/A pairs have a ratio, and the number of repeats of the pair
+ * that has most or, without pairs, of the arm that has most.
  * @param {Pick<Result, 'comparisons' | 'arms'>} result
  * @param {{ primary?: string, repeats: string, drawn: string[] }} options primary: the quantity of the verdicts; repeats: the
  *   noun to count, in the singular; drawn: quantities of the picture
- * @returns {{ basis: string[], notes: string[] }} sentences; basis: []: nothing was measured; notes: one if the ratio
- *   of two drawn medians differs from that of the verdict, else []
+ * @returns {{ basis: string[], notes: string[] }} sentences; basis: []: nothing was measured; notes: one if the primary quantity
+ *   is drawn, and the ratio of two medians differs from that of the verdict, else []
  */
 export function renderSureness({ comparisons, arms }, { primary = PRIMARY.name, repeats: noun, drawn }) {
   const primaryComparisons = comparisons.filter(c => c.quantity === primary && c.service === null)
@@ -51,8 +51,8 @@ function renderNoiseFloor(controls) {
 }
 
 /**
- * Says whether the ratio of a pair's two medians, as drawn, differs visibly from that of the verdict, the median of
- * the repeats' ratios.
+ * Says whether the ratio of a pair's two medians, as drawn, differs by APART_LEAST or more from that of the verdict, the median
+ * of the repeats' ratios.
  * @param {Comparison} pair
  * @param {SummaryArm[]} arms with the medians
  * @returns {boolean} false also: a median or the ratio is not known, the verdict is invalid, or the pair is a contrast

@@ -16,8 +16,9 @@ export const MULTIPLE_LEAST = 2
 /**
  * Renders the verdict on a pair: `pipy uses 57.4 % less CPU per request than envoy (95 % CI 56.8 to 57.9) and 75 %
  * less memory.`, that no difference was found and within how many percent, or why there is no verdict.
- * @param {Comparison} comparison
- * @param {Comparison[]} others of the same pair in further quantities; those without a verdict are left out
+ * @param {Comparison} comparison of a quantity with words for comparisons (`compared` in QUANTITIES)
+ * @param {Comparison[]} [others] of the same pair in further quantities. Those without a verdict are left out; all are, if the pair
+ *   has no verdict, or only a small gap without an interval.
  * @returns {string} one sentence
  */
 export function renderPair(comparison, others = []) {
@@ -63,10 +64,10 @@ function renderClauseOfUnequalPair(comparison) {
 }
 
 /**
- * Renders a ratio as the cell `1.24 × [1.20, 1.29]`: how many times as much as the first proxy the second uses, with
- * the 95 % interval. It is the inverse of the comparison's ratio, so the ends of the interval swap.
+ * Renders a ratio as the cell `1.24 × [1.20, 1.29]`: the second proxy as a multiple of the first, with the 95 % interval. It is
+ * the inverse of the comparison's ratio, so the ends of the interval swap.
  * @param {Comparison} comparison of the first proxy (`a`) and the second (`b`)
- * @returns {Cell | null} `1.24 × (no interval yet)` without an interval; null: no verdict
+ * @returns {Cell | null} text alone; `1.24 × (no interval yet)` without an interval; null: no verdict
  */
 export function renderRatio({ ratio, verdict }) {
   const { median, low, high } = ratio
@@ -92,8 +93,8 @@ export function renderChange({ ratio, verdict }) {
 }
 
 /**
- * Computes the largest gap that a comparison without a shown difference cannot exclude: the largest of the smallest
- * gap that counts, the distance of the A/A pair, and the farther end of an interval around 1.
+ * Computes the largest gap that a comparison without a shown difference cannot exclude: the largest of the smallest gap
+ * that counts, the A/A difference if it is known, and the farther end of the interval if it contains 1.
  * @param {Comparison} comparison
  * @returns {number} in percent
  */
@@ -136,9 +137,9 @@ export function renderReason(reason) {
 }
 
 /**
- * Renders the predicate of a verdict: `uses 57.4 % less CPU per request than`; from twice as much on, `has 2.4 × the
- * CPU per request of`.
- * @param {Comparison} comparison with a ratio
+ * Renders the predicate of a verdict: `uses 57.4 % less CPU per request than`; from MULTIPLE_LEAST on, `has 2.4 × the
+ * CPU per request of`. Without an interval, the number follows `about`.
+ * @param {Comparison} comparison with a ratio, of a quantity with words for comparisons
  * @returns {string} the words between the names of both proxies
  */
 function renderPredicate({ quantity, verdict, ratio, gapLeast }) {
@@ -152,7 +153,7 @@ function renderPredicate({ quantity, verdict, ratio, gapLeast }) {
 }
 
 /**
- * Renders the gap of a pair: `75 % less`; from twice as much on, `2.4 × the`.
+ * Renders the gap of a pair: `75 % less`; from MULTIPLE_LEAST on, `2.4 × the`.
  * @param {Comparison} comparison with a ratio
  * @returns {string}
  */
@@ -189,7 +190,7 @@ export function renderQuantityLabel(quantity) {
 }
 
 /**
- * Renders the label of a comparison's quantity; that of memory is short.
+ * Renders the label of a comparison's quantity, shortened to `memory` for MEMORY.
  * @param {Comparison} comparison
  * @returns {string}
  */

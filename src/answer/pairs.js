@@ -14,7 +14,7 @@ import { MEMORY, renderPair } from './pair.js'
 /**
  * Renders the verdicts on a quantity. A single pair gets a sentence with the gap, its interval and further
  * quantities; several proxies share one sentence; if an axis varies, each proxy gets one sentence against the first,
- * for all points. A/A pairs, contrasts and single sidecars are left out.
+ * for all points. A/A pairs, contrasts and comparisons of single sidecars are left out.
  * @param {{ comparisons: Comparison[], primary?: string, others?: string[] }} options primary: the quantity, by
  *   default CPU per request; others: further quantities, by default memory, which only the sentence of a single pair
  *   has
@@ -37,8 +37,8 @@ export function renderPairs({ comparisons, primary = PRIMARY.name, others = [MEM
 }
 
 /**
- * Renders at how many points of the axes one proxy has less of a quantity than another, and by how much. It also
- * counts the points without a difference, an interval or a verdict.
+ * Renders at how many points of the axes one proxy has less of a quantity than another, and at how many more, with the range of
+ * the gaps. It also counts the points without a difference, an interval or a verdict.
  * @param {Comparison[]} comparisons of one pair, one for each point
  * @returns {string} one sentence
  */

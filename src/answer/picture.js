@@ -3,10 +3,11 @@
  */
 
 /**
+ * A value of a picture, for readers and to draw.
  * @typedef {object} Cell
  * @property {string} text with its unit, unless the heading has it
  * @property {number | null} [value] to draw a bar of; absent or null: none is drawn
- * @property {number | null} [low] with high: the 95 % interval, in the unit of the value
+ * @property {number | null} [low] with high: the 95 % interval, in the unit of the value; absent or null: there is none
  * @property {number | null} [high]
  */
 
@@ -20,12 +21,13 @@
 
 /**
  * @typedef {object} PictureRow
- * @property {string} label
+ * @property {string} label the name of a proxy, a point of the axes, or what else the picture has rows of
  * @property {true} [isBaseline] it has no sidecars
- * @property {(Cell | null)[]} cells null: not measured
+ * @property {(Cell | null)[]} cells one for each column; null: not measured
  */
 
 /**
+ * A table whose columns may be drawn as bars.
  * @typedef {object} Picture
  * @property {Column[]} columns
  * @property {PictureRow[]} rows
@@ -33,12 +35,14 @@
  */
 
 /**
+ * A command that measures what a run did not.
  * @typedef {object} Command
  * @property {string} command a command line
  * @property {string} gives the quantity that it measures
  */
 
 /**
+ * A gap in what a run measured.
  * @typedef {object} NotMeasured
  * @property {string} what quantities, joined by commas, or a proxy
  * @property {string} why a reason; empty: none is known
@@ -85,7 +89,7 @@ export function joinPictures(pictures) {
 /**
  * Removes the columns and rows whose cells are all null.
  * @param {Picture} picture
- * @returns {Picture} a new picture; without rows, if no cell has a value
+ * @returns {Picture} a new picture; without rows and columns, if no cell has a value
  */
 export function dropEmptyCells({ columns, rows, ...picture }) {
   const isFilled = (/** @type {unknown} */ _, /** @type {number} */ i) => rows.some(({ cells }) => cells[i] !== null)
@@ -102,7 +106,7 @@ export function dropEmptyCells({ columns, rows, ...picture }) {
  * Groups neighbouring columns that share a group's heading; a column without a group is a span of its own.
  * @param {Column[]} columns
  * @returns {{ group: string, from: number, to: number }[]} group: empty: none; from: index of the first column; to:
- *   index after the last
+ *   index after the last; []: there are no columns
  */
 export function listSpans(columns) {
   const groups = columns.map(({ group = '' }) => group)

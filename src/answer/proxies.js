@@ -11,7 +11,7 @@ import { dropEmptyCells } from './picture.js'
  * @import { Cell, Column, Picture } from './picture.js'
  */
 
-/** Headings of quantities that do not have their label there. @type {Record<string, string>} */
+/** Headings of columns that are not the label of their quantity. @type {Record<string, string>} */
 const HEADINGS = { cpuPerRequest: 'CPU per request', rss: 'memory', cpuCores: 'CPU' }
 /** Units that stand behind each value; all others stay in the heading. */
 const VALUE_UNITS = ['µs', 'MiB', 'ms', '%', 's']
@@ -21,9 +21,10 @@ const COLUMNS_MOST = 6
 const QUANTILE_NAMES = ['p50', 'p90', 'p95', 'p99', 'p999']
 
 /**
+ * The arms to draw, and what to draw of them.
  * @typedef {object} ProxyOptions
  * @property {SummaryArm[]} arms
- * @property {Comparison[]} comparisons
+ * @property {Comparison[]} comparisons []: no ratios and changes are drawn
  * @property {string[]} quantities names, in the order of the columns
  * @property {string} [primary] whose ratios are drawn, too; by default CPU per request
  * @property {ArmColumn[]} [columns] further ones, if each proxy has a row
@@ -38,8 +39,8 @@ const QUANTILE_NAMES = ['p50', 'p90', 'p95', 'p99', 'p999']
  */
 
 /**
- * Draws the quantities of proxies. A/A arms, arms without a completed trial, and quantities that mean nothing under
- * the load are left out.
+ * Draws the quantities of proxies: a row for each proxy, or for each point of the axes that vary. A/A arms, arms without a
+ * completed trial, and quantities that mean nothing under the load are left out.
  * @param {ProxyOptions} options
  * @returns {Picture[]} one picture; []: no arm has a value
  */
@@ -48,14 +49,14 @@ export function drawProxies({ arms: allArms, comparisons, quantities, primary = 
   const names = quantities.filter(name => arms.some(arm => isInformative(arm, name)))
   const pairs = comparisons.filter(c => c.quantity === primary && c.service === null && !c.isControl)
   const picture = hasPoints(arms)
-    ? drawPoints(arms, pairs, names, listVariedAxes(arms))
+    ? drawPoints({ arms, pairs, primary, names, varied: listVariedAxes(arms) })
     : drawRows(arms, pairs, { names, primary, furtherColumns: columns })
   return picture.rows.length === 0 || picture.columns.length === 0 ? [] : [picture]
 }
 
 /**
- * Says whether arms differ in more than their proxies: they have points of axes. An axis in which a proxy has no choice does not
- * count: `none` has no workers, and Linkerd's proxy has one.
+ * Says whether arms differ in more than their proxies: an axis varies, and a proxy has several arms. An axis in which each proxy
+ * has one value does not count: `none` has no workers, and Linkerd's proxy has one.
  * @param {SummaryArm[]} arms without A/A arms
  * @returns {boolean}
  */
@@ -64,7 +65,7 @@ export function hasPoints(arms) {
 }
 
 /**
- * Says whether an arm has a value of a quantity that means something under its load.
+ * Says whether an arm has a value of a quantity, and the value means something under its load.
  * @param {SummaryArm} arm
  * @param {string} name of the quantity
  */
@@ -76,8 +77,8 @@ function isInformative(arm, name) {
 }
 
 /**
- * Draws a row for each proxy. With three proxies or more, a column of ratios to the first one follows the primary
- * quantity.
+ * Draws a row for each proxy; the first quantity is drawn as bars. If at least two others were compared with the first proxy that
+ * has sidecars, a column of their ratios to it follows the primary quantity. Columns and rows without a value are left out.
  * @param {SummaryArm[]} arms
  * @param {Comparison[]} pairs of the primary quantity
  * @param {{ names: string[], primary: string, furtherColumns: ArmColumn[] }} options names: of quantities; furtherColumns: after
@@ -115,24 +116,28 @@ function drawRows(arms, pairs, { names, primary, furtherColumns }) {
 
 /**
  * Draws a row for each point of the axes that vary, with a column for each quantity and proxy. Two proxies with sidecars get a
- * column with their ratio, too. Quantities beyond COLUMNS_MOST columns are left out, but for the first.
- * @param {SummaryArm[]} arms
- * @param {Comparison[]} pairs of the primary quantity
- * @param {string[]} names of quantities
- * @param {AxisName[]} varied the axes that vary
+ * column with their ratio, too. Quantities beyond COLUMNS_MOST columns are left out, but for the first; so are columns and rows
+ * without a value. Arms without sidecars have points of their own only if no arm has sidecars.
+ * @param {object} options
+ * @param {SummaryArm[]} options.arms
+ * @param {Comparison[]} options.pairs of the primary quantity, whose columns show them
+ * @param {string} options.primary the name of that quantity
+ * @param {string[]} options.names of quantities
+ * @param {AxisName[]} options.varied the axes that vary
  * @returns {Picture}
  */
-function drawPoints(arms, pairs, names, varied) {
+function drawPoints({ arms, pairs, primary, names, varied }) {
   const withSidecars = arms.filter(arm => arm.hasSidecars)
   const points = [...groupBy(withSidecars.length > 0 ? withSidecars : arms, arm => renderAxes(arm, varied)).values()]
   const proxies = [...new Set(arms.map(renderArmName))]
   const compared = [...new Set(withSidecars.map(renderArmName))]
   const ratioColumns = compared.length === 2 ? [createRatioColumn(compared, pairs)] : []
   const quantitiesMost = Math.max(1, Math.floor((COLUMNS_MOST - ratioColumns.length) / proxies.length))
-  const columns = names.slice(0, quantitiesMost).flatMap((name, i) => {
-    const contrasts = i === 0 ? pairs : []
+  const columns = names.slice(0, quantitiesMost).flatMap(name => {
+    const isPrimary = name === primary
+    const contrasts = isPrimary ? pairs : []
     const proxyColumns = proxies.map(proxy => createProxyColumn(name, { proxy, arms, contrasts }))
-    return i === 0 ? [...proxyColumns, ...ratioColumns] : proxyColumns
+    return isPrimary ? [...proxyColumns, ...ratioColumns] : proxyColumns
   })
   return dropEmptyCells({
     columns: columns.map(({ column }) => column),
@@ -148,7 +153,8 @@ function drawPoints(arms, pairs, names, varied) {
  * @param {string} name of the quantity
  * @param {{ proxy: string, arms: SummaryArm[], contrasts: Comparison[] }} options arms: of all points and proxies; contrasts: []: the
  *   column has no changes
- * @returns {PointColumn} a cell is null if the proxy was not measured at the point
+ * @returns {PointColumn} a cell is null if the proxy was not measured at the point, or the quantity has no value there that means
+ *   something
  */
 function createProxyColumn(name, { proxy, arms, contrasts }) {
   const ofProxy = arms.filter(arm => renderArmName(arm) === proxy)
@@ -186,7 +192,7 @@ function createRatioColumn([first, second], pairs) {
  * Renders the change of an arm against the first value of a contrast, such as `+35 %`.
  * @param {SummaryArm} arm
  * @param {Comparison[]} pairs of the primary quantity
- * @returns {string} empty: the arm is in no contrast, or there is no verdict on it
+ * @returns {string} empty: the arm is in no contrast, has its first value, or there is no verdict on it
  */
 function renderArmChange(arm, pairs) {
   const comparison = pairs.find(pair => {
@@ -209,7 +215,7 @@ export function renderQuantityHeading(name) {
 }
 
 /**
- * Draws the median of a quantity as a cell, with its unit unless the heading has it.
+ * Draws the median of a quantity as a cell, with its unit unless the heading has it. Resident memory from 10 MiB on is whole.
  * @param {SummaryArm} arm
  * @param {string} name of a quantity
  * @returns {Cell | null} value, low and high: in the unit of the text; null: the arm has no value, or none that means

@@ -35,7 +35,7 @@ export const FLAWED_CERTIFICATES = {
  * Reads the certificates and keys of the rig's peers, by name, and the certificate of their authority, all as PEM.
  * @param {string} folder of the services' certificates
  * @returns {{ ca: string, credentials: Record<string, Credentials> }} credentials: of the services and the flawed ones
- * @throws {Error} if a file cannot be read
+ * @throws {Error} the system's, if a file cannot be read
  */
 export function readCredentials(folder) {
   const readPem = (/** @type {string} */ name) => readFileSync(path.join(folder, `${name}.pem`), 'utf8')

@@ -9,7 +9,7 @@ import { CLIENT_IDENTITY, FLAWED_CERTIFICATES, REFUSED_FOLDER } from './credenti
  * Writes the flawed certificates below the folder of the services' certificates. They share one key, as creating an RSA key takes half a
  * second.
  * @param {{ folder: string, authority: Authority }} options folder: of the services' certificates
- * @throws {Error} if the folder has flawed certificates already, or cannot be written
+ * @throws {Error} the system's, if the folder has flawed certificates already, or cannot be written
  */
 export async function writeFlawedCertificates({ folder, authority }) {
   const refusedFolder = path.join(folder, REFUSED_FOLDER)

@@ -13,16 +13,17 @@ const DEADLINE_MS = 600_000
  * @typedef {object} Issue
  * @property {string} certificates the folder of ECDSA certificates, from which lib/certificate-files.js locates those of RSA
  * @property {string[]} names of services
- * @property {string[]} [rotated] services that get a second certificate
- * @property {readonly KeyType[]} keyTypes
+ * @property {string[]} [rotated] services that get a second certificate; absent: none
+ * @property {readonly KeyType[]} keyTypes of which each gets a folder and an authority of its own
  * @property {number} [lifeMs] absent: a day
- * @property {boolean} [hasAuthorityKey] write the private key of the authority, too
+ * @property {boolean} [hasAuthorityKey] write the private key of each authority, too; absent: no
  */
 
 /**
  * Writes the certificates of services, and the flawed ones, in a process of its own: the code for it takes 20 MiB of memory.
  * @param {Issue} issue
- * @throws {BenchError} if that process fails, as when a folder has certificates already, or takes more than 10 minutes
+ * @throws {BenchError} if that process fails, as when a folder has flawed certificates already, or takes more than DEADLINE_MS; what it has
+ *   written by then stays, also in place of older certificates
  */
 export async function issueCertificates(issue) {
   const input = JSON.stringify(issue)

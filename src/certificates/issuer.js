@@ -1,4 +1,5 @@
-// Runs in a process of its own: writes the certificates that the JSON on stdin lists, an `Issue` of issue-certificates.js.
+// Runs in a process of its own: writes the certificates that the JSON on stdin lists, an `Issue` of issue-certificates.js, which reads an
+// error from stderr.
 import { json } from 'node:stream/consumers'
 import { locateCertificates, renderNextCertificateName } from '../lib/certificate-files.js'
 import { writeCertificates } from '../lib/certificates.js'

@@ -25,7 +25,7 @@ export const MESHES = { istio: 'envoy:istio', ambient: 'ztunnel:istio', osm: 'en
  * Loads planes, each once.
  * @param {Iterable<string>} [names] absent: all; names that the kit does not have are left out
  * @returns {Promise<Record<string, DataPlane>>} by name, in the order of the registry; {}: the kit has none of the names
- * @throws {Error} if a line of the registry loads no plane of its name, as after copying a folder
+ * @throws {Error} if a line of the registry loads no plane of its name, as after copying a folder, or a module cannot be loaded
  */
 export async function loadPlanes(names = PLANE_NAMES) {
   const chosen = new Set(names)
@@ -35,7 +35,7 @@ export async function loadPlanes(names = PLANE_NAMES) {
 }
 
 /**
- * Returns the plane that a line of the registry loads, once its name is checked.
+ * Checks the name of the plane that a line of the registry loads, and returns the plane.
  * @param {string} name of the line
  * @param {DataPlane | undefined} plane undefined: the module exports no such name
  * @throws {Error} if there is no plane, or its name is not that of the line

@@ -11,8 +11,8 @@ const SIZES_LEAST = 3
 /**
  * Fits a line of bytes over the number of sidecars.
  * @param {Pairs} pairs bytes by number of sidecars
- * @returns {GrowthFit['memory']} low, high: the 95 % interval of the slope, null below six numbers of sidecars; null: fewer than
- *   three numbers of sidecars
+ * @returns {GrowthFit['memory']} points: the median at each number of sidecars; low, high: the 95 % interval of the slope, null if
+ *   there are too few points (`findSlopeInterval`); null: fewer than SIZES_LEAST numbers of sidecars
  */
 export function fitMemoryOverSidecars(pairs) {
   const fit = fitMediansOverSidecars(pairs)
@@ -25,8 +25,8 @@ export function fitMemoryOverSidecars(pairs) {
 /**
  * Fits a line of CPU seconds over the number of sidecars.
  * @param {Pairs} pairs seconds by number of sidecars
- * @returns {ControlNeed['rolloutCpu']} low, high: the 95 % interval of the slope, null below six numbers of sidecars; null: fewer
- *   than three numbers of sidecars
+ * @returns {ControlNeed['rolloutCpu']} points: the median at each number of sidecars; low, high: the 95 % interval of the slope, null
+ *   if there are too few points (`findSlopeInterval`); null: fewer than SIZES_LEAST numbers of sidecars
  */
 export function fitCpuOverSidecars(pairs) {
   const fit = fitMediansOverSidecars(pairs)
@@ -40,7 +40,7 @@ export function fitCpuOverSidecars(pairs) {
  * Fits a line through the median at each number of sidecars.
  * @param {Pairs} pairs
  * @returns base, slope: of the line; low, high: the interval of the slope, null as `findSlopeInterval` says; points: sidecars,
- *   median and residual, by rising number of sidecars; null: fewer than three numbers of sidecars
+ *   median and residual, by rising number of sidecars; null: fewer than SIZES_LEAST numbers of sidecars
  */
 function fitMediansOverSidecars(pairs) {
   const medians = [...groupBy(pairs, ([sidecars]) => sidecars)].map(([sidecars, group]) => {

@@ -107,7 +107,7 @@ export function listGateFindings(record, relaxed = []) {
 }
 
 /**
- * Says whether the verified requests of the two halves of the window differ by at most 20 % of their mean.
+ * Says whether the verified requests of the two halves of the window differ by at most STEADY_DIFFERENCE_MOST of their mean.
  * @param {Pick<LoadResult, 'verified' | 'verifiedInSecondHalf'>} load
  * @returns {boolean} true also: no request was verified
  */

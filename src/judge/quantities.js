@@ -362,7 +362,7 @@ function renderTimeDefinition(share) {
 /**
  * Creates the row of the time that sidecars add to a percentile.
  * @param {keyof typeof PERCENTILES} percentile
- * @returns {QuantityRow} measured in the open loop only, beside a round without sidecars
+ * @returns {QuantityRow} its measure is null outside of the open loop, and if the arm or the same round without sidecars has no value
  */
 function createAddedPercentileRow(percentile) {
   const name = `addedP${percentile.slice(1)}`
@@ -394,7 +394,7 @@ function createAddedPercentileRow(percentile) {
  * @param {'firstByteMs' | 'longestGapMs'} header member of a stream record, and name in summary.json
  * @param {string} name of the quantity
  * @param {Pick<QuantityRow, 'label' | 'definition'>} words
- * @returns {QuantityRow}
+ * @returns {QuantityRow} its measure is null if the kit read no answers
  */
 function createStreamRow(header, name, words) {
   return {
@@ -414,7 +414,7 @@ function createStreamRow(header, name, words) {
  * Creates the row of a kind of memory. It is compared if it has `words`.
  * @param {'rss' | 'anon' | 'peak' | 'workingSet' | 'pss'} name of the kind of memory
  * @param {Pick<QuantityRow, 'label' | 'short' | 'definition' | 'chart'> & { words?: string, isHeadline?: boolean }} options
- *   words: its name in a comparison
+ *   words: its name in a comparison; absent: it is not compared; isHeadline: as in `Compared`
  * @returns {QuantityRow}
  */
 function createMemoryRow(name, { words, isHeadline, ...row }) {
@@ -485,7 +485,7 @@ export function measureRound(row, trials, beside = {}) {
  * @param {SummaryArm} arm
  * @param {string} name a key of QUANTITIES
  * @param {string | null} [service] null or absent: the arm's own quantity
- * @returns {Quantity} median: null and values: [] if the summary lacks it, or the arm has no such sidecar
+ * @returns {Quantity} median: null and values: [] if the summary lacks it, the load does not have it, or the arm has no such sidecar
  */
 export function findQuantity(arm, name, service = null) {
   const row = QUANTITIES[name]

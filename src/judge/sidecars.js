@@ -15,7 +15,8 @@ const APART_LEAST_SECONDS = 0.05
  * @property {number | null} cpuLimitCores null: no cap
  * @property {number | null} ofCap cores over the cap, a fraction; null also: no cap
  * @property {boolean | null} isThrottled between the last two readings
- * @property {number | null} throttledFraction of the periods since the first sample of the trial
+ * @property {number | null} throttledFraction of the periods since the first sample of the trial, or of the process if another one
+ *   began; it keeps its last value while the periods cannot be read
  * @property {number | null} anonBytes
  * @property {number | null} workingSetBytes
  */
@@ -92,8 +93,8 @@ function createTrackedSidecar({ service, cpuLimitCores }, place) {
 }
 
 /**
- * Adds a reading to a tracked sidecar. A reading that is undefined, or has NaN, could not be read; a reading within 50 ms of
- * the last one is ignored; one whose counters fell begins a new process.
+ * Adds a reading to a tracked sidecar. A reading within APART_LEAST_SECONDS of the last one is ignored. One that is undefined, or
+ * lacks its time or its CPU time, makes `cores`, `ofCap` and `isThrottled` null. One whose counters fell begins a new process.
  * @param {{ sidecar: TrackedSidecar, reading: Reading | undefined, seconds: number, most: number }} options sidecar: is changed;
  *   seconds: from the start of the window; most: points of a series
  */

@@ -26,7 +26,7 @@ export const COMPUTED = {
 /**
  * Finds the kind of a computed run, by its manifest.
  * @param {string} folder of a run
- * @returns {ComputedKind | undefined} undefined: the folder contains a measured run, no run, or an unreadable manifest
+ * @returns {ComputedKind | undefined} undefined: the folder contains a measured run, no run, or a manifest that this kit cannot read
  */
 export function findComputedKind(folder) {
   const file = path.join(folder, 'manifest.json')

@@ -1,5 +1,5 @@
 /**
- * The part of a kind of trials in requests and plans. Pure.
+ * Types of the part of a kind of trials in requests and plans. Pure.
  * @import { Arm, AxisName, Plan, PlaneChoice } from '../model/types.ts'
  */
 
@@ -23,13 +23,15 @@
  */
 
 /**
+ * The part of a kind that a request and a plan read.
  * @typedef {object} KindPlan
  * @property {Record<string, import('zod').ZodType>} [fields] fields of an experiment file that this kind alone reads
  * @property {(experiment: ExperimentFields) => boolean} [isRequested] true: all trials of the experiment are of this kind;
  *   absent: `measure` of the experiment names it
  * @property {<E extends ExperimentFields>(experiment: E, p99Ms: number) => E} [withP99Bound] returns the experiment with this p99
  *   as its bound (`--p99`); absent: the kind has none
- * @property {(arms: Arm[], runsControl: (choice: PlaneChoice) => boolean) => string[]} [noteArms] renders notes about arms for the plan
+ * @property {(arms: Arm[], runsControl: (choice: PlaneChoice) => boolean) => string[]} [noteArms] renders notes about arms for the
+ *   plan; absent: there are none
  * @property {true} [choosesTrials] each trial depends on the results before it, so a plan has no trials and rounds
  * @property {(plan: Plan) => PlanWords} [summarisePlan] renders its trials in words; absent: trials and rounds are counted
  * @property {(seconds: number, ratePerSecond: number) => number} [chooseWindowSeconds] returns the seconds of a window of an open

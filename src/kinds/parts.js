@@ -8,7 +8,7 @@ import { rolloutPart } from './rollout/numbers.js'
  */
 
 /**
- * A part of a record, computed from the file of its name in raw/, whose schema `verify` alone reads.
+ * A part of a record, computed from the file of its name in raw/. Only `verify` reads that file again, and checks its schema.
  * @template Observed, Judged
  * @typedef {object} RecordPart
  * @property {(observed: Observed) => Judged} judge computes the part from the file's content

@@ -5,7 +5,8 @@ import { rollout } from './rollout/index.js'
 import { search } from './search/index.js'
 
 /**
- * The kinds of trials by their names. A new kind is a folder, its name in model/types/plan.ts, and a line here. Pure.
+ * The kinds of trials by their names. A new kind is a folder, its name in model/types/plan.ts and in sections.js, and its lines here.
+ * Pure.
  * @import { TrialKind } from '../model/types.ts'
  * @import { Kind } from '../run/kind.js'
  * @import { Sections } from './sections.js'
@@ -28,8 +29,8 @@ export const KIND_NAMES = /** @type {TrialKind[]} */ (Object.keys(KINDS))
 export const KIND_FIELDS = { ...search.fields, ...growth.fields, ...rollout.fields }
 
 /**
- * Lists the kinds of an experiment's trials, in the order in which they run: the one that its fields request (`isRequested`) alone,
- * else those of `measure`, else `capacity`.
+ * Lists the kinds of an experiment's trials, in the order in which they run: the one that its fields request (`isRequested`) alone, of
+ * several the last of KINDS; else those of `measure`, else `capacity`.
  * @param {ExperimentFields & { measure: ('cost' | 'capacity')[] | null }} experiment
  * @returns {TrialKind[]}
  */

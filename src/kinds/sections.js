@@ -16,12 +16,14 @@ import { KINDS } from './registry.js'
  * @property {Place} [place] the nodes that sidecars will run on, if options name them
  */
 /**
+ * The nodes for which an answer counts sidecars; null or absent: no option names any.
  * @typedef {object} Place
  * @property {ReturnType<typeof import('./search/nodes.js').parseNodeOptions> | null} [node] whose free room is filled with sidecars
  * @property {number | null} [nodes] their number in a fleet, with one such pod each
  */
 
 /**
+ * A result, and all that its charts depend on.
  * @template {Result} [OfKind=Result]
  * @typedef {object} Drawn
  * @property {OfKind} result
@@ -31,9 +33,13 @@ import { KINDS } from './registry.js'
  * @property {ColourFor} colourFor
  */
 
-/** @typedef {(arm: Pick<SummaryArm, 'plane' | 'variant' | 'profile' | 'hasSidecars'>) => number} ColourFor */
+/**
+ * Chooses the colour of an arm's plane in charts, by its number.
+ * @typedef {(arm: Pick<SummaryArm, 'plane' | 'variant' | 'profile' | 'hasSidecars'>) => number} ColourFor
+ */
 
 /**
+ * A chart of one kind of trials as data.
  * @typedef {object} KindChart
  * @property {'overShare' | 'overSidecars' | 'overLimit' | 'overAxis'} form of chart in the report
  * @property {string} id
@@ -52,7 +58,7 @@ import { KINDS } from './registry.js'
  *   Omit<OfKind, 'kind' | 'arms' | 'comparisons' | 'lines' | 'slopes'>} summarise computes the fields that only results of this kind have
  * @property {(answered: Answered<OfKind>) => KindAnswer | null} createAnswer null: nothing was measured
  * @property {(result: OfKind, summary: Summary) => string[]} [renderFindings] renders lines that stand beside the tables
- * @property {(drawn: Drawn<OfKind>) => KindChart[]} [drawCharts]
+ * @property {(drawn: Drawn<OfKind>) => KindChart[]} [drawCharts] absent: it has no charts of its own
  * @property {(run: { manifest: Manifest, records: TrialRecord[], result?: OfKind }) => string | null} [renderUnfinished]
  *   renders which parts of an interrupted run ended; null: all did; absent: its trials are counted
  * @property {(result: OfKind) => string | null} [renderNothingShown] renders why its trials have shown nothing; null: they have
@@ -63,10 +69,10 @@ import { KINDS } from './registry.js'
  * @property {false} [hasSeries] false: its sidecars are not drawn over the time of a trial
  */
 
-/** @type {TrialKind[]} */
+/** The kinds that have sections. @type {TrialKind[]} */
 const ORDER = ['search', 'growth', 'rollout', 'cost', 'capacity']
 
-/** The sections of each kind, in the order of reports. @type {Map<string, Sections>} */
+/** The sections of each kind, by its name. @type {Map<string, Sections>} */
 const SECTIONS = new Map(
   await Promise.all(
     ORDER.map(async name => /** @type {[string, Sections]} */ ([name, await KINDS[name].loadSections()])),

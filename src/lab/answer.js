@@ -14,7 +14,7 @@ const NOUNS = { instructions: 'instructions', cpu: 'ns of CPU' }
 
 /**
  * Creates the answer of a count: both sides of each sidecar and the functions that changed; of one side alone (isAlone), its
- * most expensive parts. It shows CPU time if that was sampled, else instructions.
+ * most expensive parts. It shows CPU time if that was sampled, else instructions. Other quantities are left out.
  * @param {LabResults & { conditions?: string[] }} options conditions: of the counted requests, as words
  * @returns {Answer}
  */
@@ -41,7 +41,7 @@ export function createLabAnswer({ rows: allRows, breakdowns, labels, conditions 
 
 /**
  * Creates the picture of the costs of each sidecar.
- * @param {Row[]} rows of one quantity
+ * @param {Row[]} rows of one quantity; []: the picture has no rows
  * @param {{ noun: string, isAlone: boolean, renderName: RenderName }} options isAlone: without old side and change
  * @returns {Answer['pictures'][number]}
  */
@@ -61,7 +61,7 @@ function createCostPicture(rows, { noun, isAlone, renderName }) {
 }
 
 /**
- * Renders the range in which the sidecars changed: `No difference` only if no change is above its noise.
+ * Renders the range in which the costs of sidecars changed: `No difference` only if no change is above its noise.
  * @param {Row[]} rows of the quantity, one for each sidecar; []: nothing was counted
  * @param {keyof typeof NOUNS} quantity
  * @returns {string} a sentence
@@ -79,7 +79,7 @@ function renderVerdict(rows, quantity) {
   return `A request takes ${range} % ${most > 0 ? 'more' : 'less'} ${NOUNS[quantity]} than before.`
 }
 
-/** Says whether both sides differ by no more than two counts of one side. @param {Row} row */
+/** Says whether the sides differ by no more than the counts of one side do among themselves. @param {Row} row */
 const isWithinNoise = ({ ratio, spread }) => Math.abs(ratio - 1) <= spread
 
 /**
@@ -88,7 +88,7 @@ const isWithinNoise = ({ ratio, spread }) => Math.abs(ratio - 1) <= spread
  * @param {Breakdown[]} breakdowns
  * @param {Row[]} rows of the quantity
  * @param {RenderName} renderName
- * @returns {string[]} a sentence for each such sidecar; []: none changed
+ * @returns {string[]} a sentence for each such sidecar with a function that changed; []: there is none
  */
 function renderChanges(breakdowns, rows, renderName) {
   const changedRows = rows.filter(row => !isWithinNoise(row))

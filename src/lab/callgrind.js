@@ -27,9 +27,9 @@ const locateProfile = folder => path.join(folder, 'callgrind.out')
 const renderChannelOption = folder => `--vgdb-prefix=${path.join(folder, 'vgdb')}`
 
 /**
- * Changes the command of a process so that it runs under callgrind. Counting is off at first: counting the start
- * takes long.
- * @param {ProcessSpec} spec
+ * Changes the command of a process so that it runs under callgrind. Counting is off until `start` of its counter: counting
+ * the start of the process takes long.
+ * @param {ProcessSpec} spec is copied
  * @param {{ valgrind: Tool, callers: number }} options callers: the number of callers by which calls of a function
  *   are counted apart
  * @returns {ProcessSpec}
@@ -48,15 +48,16 @@ export function wrapInCallgrind(spec, { valgrind, callers }) {
 }
 
 /**
- * Creates the counter of a process that `wrapInCallgrind` has changed.
+ * Creates the counter of a process that `wrapInCallgrind` has changed, one for each process: it numbers the profiles as callgrind does.
  * @param {object} options
  * @param {string} options.folder of the process
  * @param {Tool} options.valgrind
  * @param {string[]} options.enter argv before the command of vgdb, to run it as the user of the process: callgrind
  *   answers no other user
  * @param {AbortSignal} options.signal
- * @returns start: begins to count; reset: forgets the counts; take: reads the counts since the last reset or `take`. They throw a
- *   BenchError if callgrind does not answer or wrote no profile, and the signal's reason when it aborts
+ * @returns start: begins to count; reset: forgets the counts; take: reads the counts since the last reset or `take`, and removes their
+ *   file. They throw a BenchError if callgrind does not answer within ANSWER_SECONDS or wrote no profile, and the signal's reason when
+ *   it aborts
  */
 export function createInstructionCounter({ folder, valgrind, enter, signal }) {
   let parts = 0

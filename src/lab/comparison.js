@@ -18,12 +18,13 @@ export const DEFINITIONS = {
   cpu: 'CPU nanoseconds of a sidecar for a request under load, in user space and in the kernel, perf itself included',
 }
 
-// Functions below this share of the old side are called only now and then, or were sampled by chance.
+// A function that is gone is listed from this share of the old side on: below it, it was called only now and then, or sampled by
+// chance.
 const GONE_SHARE = { counted: 0.001, sampled: 0.01 }
 
 /**
  * @typedef {keyof typeof QUANTITIES} Quantity
- * @typedef {{ [Name in keyof typeof DEFINITIONS]?: import('./count.js').Count | null }} Counts
+ * @typedef {{ [Name in keyof typeof DEFINITIONS]?: import('./count.js').Count | null }} Counts null, absent: it was not counted
  * @typedef {SidecarCosts & Counts} Costs
  * @typedef {Record<'old' | 'new', Costs[]>} Sides
  * @typedef {{ name: string, old: number, new: number }} Part of the cost of a request
@@ -45,14 +46,14 @@ const GONE_SHARE = { counted: 0.001, sampled: 0.01 }
  * @property {number} old
  * @property {number} new
  * @property {number} ratio new over old
- * @property {number} spread the largest distance of two counts of one side, as a share
+ * @property {number} spread the largest distance of two counts of one side, as a fraction of their mean
  */
 /**
  * The parts of the cost of a sidecar, on both sides.
  * @typedef {object} Breakdown
  * @property {string} link
  * @property {string} service
- * @property {string} unit
+ * @property {string} unit of groups, filters and functions, in words
  * @property {Part[]} groups by purpose
  * @property {Part[]} filters
  * @property {Part[]} calls system calls; []: none were counted
@@ -60,7 +61,7 @@ const GONE_SHARE = { counted: 0.001, sampled: 0.01 }
  */
 
 /**
- * Compares each quantity that both sides have. A quantity that is missing or 0 on one side is left out.
+ * Compares each quantity of a sidecar that was counted on both sides, and is not 0 on either.
  * @param {Sides} counts of the same links
  * @returns {Row[]} []: the sides have nothing in common
  */
@@ -69,7 +70,8 @@ export function compareCounts(counts) {
   return pairSidecars(counts).flatMap(([{ link, service, ...old }, next]) =>
     quantities.flatMap(quantity => {
       const [a, b] = [old[quantity], next[quantity]]
-      if (!a || !b) return []
+      // Nothing has a ratio to 0, and zeros have no spread.
+      if (!a?.value || !b?.value) return []
       const spread = Math.max(computeSpread(a), computeSpread(b))
       return [{ link, service, quantity, old: a.value, new: b.value, ratio: b.value / a.value, spread }]
     }),
@@ -79,8 +81,8 @@ export function compareCounts(counts) {
 /**
  * Breaks down the costs of each sidecar that both sides have: by purpose, filter, system call and function.
  * @param {Sides} counts
- * @param {{ functions: number }} options functions: the number of listed functions, those that changed most first;
- *   functions that are gone come on top
+ * @param {{ functions: number }} options functions: how many to list of those that changed most; functions that are gone are listed
+ *   beyond that number, too
  * @returns {Breakdown[]} []: the sides have no sidecar in common
  */
 export function breakDownCosts(counts, { functions }) {
@@ -100,11 +102,11 @@ export function breakDownCosts(counts, { functions }) {
 }
 
 /**
- * Lists the functions of which the cost has changed most, and those that are gone.
+ * Lists the functions whose cost changed most, and all that are gone and had at least GONE_SHARE of the old cost.
  * @param {Costs} old
  * @param {Costs} next
- * @param {number} most without those that are gone
- * @returns {Breakdown['functions']} those that changed most first
+ * @param {number} most the number of those that changed most; one that is gone counts if it is among them
+ * @returns {Breakdown['functions']} by their change, the largest first
  */
 function listChangedFunctions(old, next, most) {
   const chooseFunction = (/** @type {Stack} */ { frames }) => frames[0]
@@ -120,7 +122,7 @@ function listChangedFunctions(old, next, most) {
 }
 
 /**
- * Indexes the system calls of a request by name.
+ * Indexes the numbers of system calls of a request by name.
  * @param {Costs} costs
  * @returns {Map<string, number>} empty: none were counted
  */
@@ -141,9 +143,9 @@ function joinCosts(old, next) {
 }
 
 /**
- * Pairs the sidecars that both sides have.
+ * Pairs the sidecars that both sides have, by link and service.
  * @param {Sides} counts
- * @returns {[Costs, Costs][]} old, new
+ * @returns {[Costs, Costs][]} old, new; []: they have none in common
  */
 function pairSidecars(counts) {
   return counts.new.flatMap(next => {

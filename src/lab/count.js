@@ -32,7 +32,8 @@ const BURSTS = [3, 6]
  * @property {string} link
  * @property {string} service
  * @property {Count} instructions
- * @property {Count | null} handshake the instructions of a new mTLS connection to or from another sidecar; null: none was counted
+ * @property {Count | null} handshake the instructions of a new mTLS connection to or from another sidecar; null: it was not to be
+ *   counted, or too few bursts opened one
  * @property {Stack[]} stacks
  */
 /**
@@ -79,8 +80,8 @@ export async function countInstructions({ valgrind, callers, hasHandshakes, ...o
  * Counts the system calls of the sidecars of an arm under strace.
  * @param {Counted & { strace: Tool }} options
  * @returns of each sidecar: calls, wakeUps, bytes: of a request; kinds: its system calls by name
- * @throws {BenchError} if a service does not start, or the application does not answer a request; the signal's reason when it
- *   aborts
+ * @throws {BenchError} if a service does not start, or the application does not answer a request; the system's error if strace wrote
+ *   no file; the signal's reason when it aborts
  */
 export async function countCalls({ strace, ...options }) {
   const { arm, requests } = options
@@ -114,7 +115,7 @@ export async function countCalls({ strace, ...options }) {
  */
 
 /**
- * Starts the services of an arm, each sidecar under a counter, and counts while requests come.
+ * Starts the services of an arm, each sidecar under a counter, counts while requests come, and removes them, also after an error.
  * @template {object} Taken
  * @param {Counted & CounterOptions<Taken>} options
  * @returns sidecars: of each, the counts of each half of the requests; bursts: []: without `hasBursts`
@@ -147,7 +148,7 @@ async function countSidecars({ testbed, requests, hasBursts = false, wrap, creat
 }
 
 /**
- * Counts while requests that are sent at once open new connections between the sidecars.
+ * Counts while requests that are sent at once open new connections between the sidecars: those of BURSTS, one burst after the other.
  * @template Taken
  * @param {{ endpoints: Endpoint[], send: ReturnType<typeof createRequestSender>, takeCounts: () => Promise<Taken[]> }} options
  *   endpoints: the inbound ones of the sidecars; send: sends requests; takeCounts: reads the counts of all sidecars
@@ -168,7 +169,7 @@ async function countBursts({ endpoints, send, takeCounts }) {
 }
 
 /**
- * Computes the instructions of a new connection.
+ * Computes the instructions of a new connection: those of a burst, without those of its requests, for each connection that it opened.
  * @param {{ requests: number, connections: number, total: number }[]} bursts total: instructions of one sidecar
  * @param {number} perRequest instructions of a request
  * @returns {Count | null} null: fewer than two bursts opened one
@@ -199,7 +200,7 @@ export function computeSpread({ value, counts }) {
 }
 
 /**
- * Copies a testbed, and wraps the sidecars that its planes create.
+ * Copies a testbed, with planes that wrap the sidecars they create. Planes without sidecars stay as they are.
  * @param {Testbed} testbed
  * @param {(spec: ProcessSpec) => ProcessSpec} wrap changes the process of a sidecar
  * @returns {Testbed}

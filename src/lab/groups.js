@@ -99,7 +99,7 @@ export function cutAtFilter({ frames }) {
  * Sums the costs of stacks by group.
  * @param {Stack[]} stacks
  * @param {(stack: Stack) => string} chooseGroup gives the name of a stack's group
- * @returns {Map<string, number>} the most expensive first
+ * @returns {Map<string, number>} the most expensive first; empty without stacks
  */
 export function sumCostsBy(stacks, chooseGroup) {
   const sums = [...groupBy(stacks, chooseGroup)].map(
@@ -109,7 +109,7 @@ export function sumCostsBy(stacks, chooseGroup) {
 }
 
 /**
- * Sums the cost of each function with its callees. A recursive function counts once per stack.
+ * Sums the cost of each function with all that it calls. In a stack that has a function several times, it counts once.
  * @param {Stack[]} stacks
  * @returns {Map<string, number>} by the name of the function
  */

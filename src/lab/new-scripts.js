@@ -23,7 +23,7 @@ export function copyShortestScript(folder) {
 }
 
 /**
- * Copies the kit's scripts, with the tests of their pure parts, into a new folder.
+ * Copies the kit's scripts, with the tests of their pure parts and a package.json for ES modules, into a new folder.
  * @param {string} folder that does not exist
  * @returns {string[]} the file names of the tests
  * @throws {UsageError | BenchError} as `fillFolder`

@@ -27,7 +27,7 @@ const SHOWN_SHARE = 0.0005
 const SHOWN_DEVIATIONS = 3
 
 /**
- * Renders a page with a table of all rows and, for each sidecar, its flame graph and its breakdown.
+ * Renders a page with a table of all rows and, for each sidecar of both sides, its flame graph and its breakdown.
  * @param {import('./text.js').LabResults & { counts: Sides, style: string }} options counts: for the flame graphs;
  *   style: CSS
  * @returns {string} HTML
@@ -67,9 +67,9 @@ ${tabulateBreakdown(breakdown).map(table => renderTable(table))}</section>`
 }
 
 /**
- * Computes the cost of one sample.
+ * Computes the cost of one sample, the grain of sampled costs.
  * @param {Pick<Costs, 'stacks' | 'samples'>} costs
- * @returns {number} 0: all was counted
+ * @returns {number} in the unit of the stacks; 0: all was counted
  */
 function computeSampleCost({ stacks, samples }) {
   return samples ? sumSelfCosts(stacks) / samples : 0
@@ -104,7 +104,8 @@ export function createFlameTree(stacks) {
  * Renders a tree as a flame graph in HTML. A box is a function, as wide as its cost with all that it calls, above its
  * caller; the filter of the script is at the bottom. Widths are shares of the new side; the colour marks a changed
  * cost.
- * @param {{ title: string, root: Node, grain?: number }} options grain: the cost of a sample; 0: all was counted
+ * @param {{ title: string, root: Node, grain?: number }} options root: with a new cost above 0; grain: the cost of a sample; 0, absent:
+ *   all was counted
  * @returns {Markup}
  */
 export function renderFlameGraph({ title, root, grain = 0 }) {
@@ -135,9 +136,9 @@ function chooseColourClass(node, { root, grain }) {
 }
 
 /**
- * Lists the boxes that are wide enough to be seen, siblings by name.
+ * Lists the boxes that are at least LEAST_SHARE of the whole wide, siblings by name.
  * @param {Node} root
- * @returns {Box[]}
+ * @returns {Box[]} at least that of the root, which comes first
  */
 function listBoxes(root) {
   /** @type {Box[]} */

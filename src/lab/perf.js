@@ -38,7 +38,7 @@ const locatePidFile = folder => path.join(folder, 'pid')
 
 /**
  * Changes the command of a process so that it first writes its process id into its folder (`exec` keeps the id).
- * @param {ProcessSpec} spec
+ * @param {ProcessSpec} spec is copied
  * @returns {ProcessSpec}
  */
 export function wrapWithPidFile(spec) {
@@ -53,7 +53,7 @@ export function wrapWithPidFile(spec) {
 /**
  * Reads the id that a process wrote.
  * @param {string} folder of the process
- * @returns {Promise<number>}
+ * @returns {Promise<number>} 0: the file is there, and still empty
  * @throws the system's error if it has not written it
  */
 export async function readPid(folder) {
@@ -62,7 +62,7 @@ export async function readPid(folder) {
 
 /**
  * Asserts that the kernel lets perf sample, by sampling this process for a moment.
- * @param {{ perf: Tool, folder: string, signal: AbortSignal }} options folder: for the file that perf writes
+ * @param {{ perf: Tool, folder: string, signal: AbortSignal }} options folder: for the file that perf writes, which is removed
  * @throws as `samplePids`
  */
 export async function assertCanSample({ perf, folder, signal }) {
@@ -89,7 +89,7 @@ export async function samplePids({ file, ...options }) {
 }
 
 /**
- * Records samples of processes into the file, and prints the file by perf script.
+ * Records samples of processes into the file, which stays, and reads it by perf script.
  * @param {Parameters<typeof samplePids>[0]} options
  * @returns {Promise<string>} the output of perf script
  * @throws as `samplePids`
@@ -134,7 +134,7 @@ export function renderPerfRefusal(stderr, paranoid, { isRoot = false, file } = {
 /**
  * Finds the first line of perf's stderr that is neither empty nor progress.
  * @param {string} text stderr
- * @returns {string} without its last point; a phrase, if there is no such line
+ * @returns {string} without a point or colon at its end; `it does not say why`: there is no such line
  */
 function findErrorLine(text) {
   const line = text
@@ -166,9 +166,10 @@ export function parsePerfScript(text) {
 }
 
 /**
- * Parses the stack of a sample. The frames of the kernel are joined into one, the innermost. Lines of another form are left out.
+ * Parses the stack of a sample. The frames of the kernel are joined into one, the innermost. Lines of another form, and the address at
+ * which the copy of the stack was cut off, are left out.
  * @param {string[]} lines of the sample, after its head
- * @returns {Stack}
+ * @returns {Stack} self: 1; object: empty without frames
  */
 function parseStack(lines) {
   const frames = lines.flatMap(line => {
@@ -184,8 +185,9 @@ function parseStack(lines) {
 }
 
 /**
- * Renders the system call or another entry into the kernel, with the mark `_[k]` of flame graphs.
- * @param {string[]} names of the kernel's functions, the innermost first
+ * Renders the outermost system call of a stack, else its outermost function that is not on every way into the kernel (ENTRY), else the
+ * innermost, with the mark `_[k]` of flame graphs.
+ * @param {string[]} names of the kernel's functions, at least one, the innermost first
  * @returns {string}
  */
 function renderKernelEntry(names) {

@@ -11,7 +11,7 @@ import { groupBy } from '../lib/group-by.js'
  * @property {number} self the cost of the function itself
  */
 
-// With sixteen callers nearly every stack includes a filter. More take longer, since callgrind counts each path apart.
+// With so many callers nearly every stack includes a filter. More take longer, since callgrind counts each path apart.
 export const CALLERS = 16
 
 // Operators whose names contain brackets, which would look like parameters.
@@ -20,7 +20,7 @@ const SYMBOLS = /operator(<<=?|>>=?|<=>?|>=?|->\*?|<|\(\)|\[\])/g
 /**
  * Parses a profile of callgrind. Stacks without a cost of their own are left out.
  * @param {string} text of the file
- * @returns {Profile} costs: instructions
+ * @returns {Profile} its costs are instructions; total: 0 and stacks: [] for a text without costs
  */
 export function parseProfile(text) {
   const { stacks, findOrAdd } = createStacks()
@@ -62,7 +62,7 @@ export function joinStacks(stacks) {
  * Parses a name: callgrind writes it with its number the first time, and the number alone afterwards.
  * @param {Map<string, string>} known names by number; is changed
  * @param {string} value such as `(12) memcpy`
- * @returns {string} `???`: the number is unknown
+ * @returns {string} the whole value, if it has no number; `???`: the number is unknown
  */
 function parseName(known, value) {
   const [, id, name] = /^\((\d+)\)(?: (.*))?$/.exec(value) ?? [null, value, value]

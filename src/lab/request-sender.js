@@ -30,8 +30,8 @@ const HANG_SHARE = 0.2
  * @param {SenderOptions & Pick<Started, 'entry' | 'deployment'>} options
  * @returns {(requests: number, atOnce: number, place?: { before?: number, total?: number }) => Promise<void>} atOnce:
  *   the number of concurrent requests; place: for errors, the number of requests before these, and of all. It throws a
- *   BenchError for a request that the application did not answer, with its number and the last lines that the
- *   sidecars logged, or if a process has exited; the signal's reason when it aborts
+ *   BenchError for a request that the application did not answer, with its number, the sidecars that hang, and the last
+ *   lines that they logged, or if a process has exited; the signal's reason when it aborts; any other error of the target
  */
 export function createRequestSender({ testbed, arm, entry, deployment, timeoutSeconds, signal }) {
   const { target } = testbed.site
@@ -52,7 +52,8 @@ export function createRequestSender({ testbed, arm, entry, deployment, timeoutSe
 }
 
 /**
- * Creates the request of a load: that of the pipeline, else the first kind of the arm's requests.
+ * Creates the request of a load: that of the pipeline, else the first kind of the arm's requests, else a POST of its payload. The path
+ * is that of the first URL; for requests of a kind, if that is `/`, the path of the kind.
  * @param {Arm} arm
  * @param {Started['entry']} entry
  * @returns request; answer: the body with which the kit's application answers
@@ -73,12 +74,12 @@ function createLoadRequest(arm, { urls, host, request: pipelineRequest }) {
 }
 
 /**
- * Adds the sidecars that hang to the error of an unanswered request: those that still use CPU, though no request is
- * under way.
+ * Adds the sidecars that hang to the error of an unanswered request: those that still use at least HANG_SHARE of a CPU within
+ * HANG_SECONDS, though no request is under way. A sidecar whose CPU cannot be read is not added.
  * @template {Error} E
  * @param {E} error
  * @param {{ target: Pick<Target, 'look'>, processes: Pick<Handle, 'spec'>[] }} services
- * @returns {Promise<E | BenchError>} any other error is returned unchanged
+ * @returns {Promise<E | BenchError>} a copy, with `error` as its cause; any other error is returned unchanged
  */
 export async function addHangingSidecars(error, { target, processes }) {
   if (!(error instanceof BenchError) || !/no answer within/.test(error.message)) return error

@@ -24,14 +24,15 @@ import { joinStacks } from './profile.js'
 /**
  * @typedef {object} SidecarProfiles
  * @property {Record<string, Profile>} profiles by service; their costs are numbers of samples, none for a sidecar that used no CPU
- * @property {boolean} hasKernel they include samples of the kernel
+ * @property {boolean} hasKernel perf sampled the kernel, too; true also without any sample
  */
 
 /**
  * Runs a trial and samples its sidecars during the window.
  * @param {SampleOptions} options
  * @returns {Promise<{ record: TrialRecord } & SidecarProfiles>}
- * @throws {BenchError} if the trial is not completed, or perf cannot sample; the signal's reason when it aborts
+ * @throws {BenchError} if the trial is not completed, or perf cannot sample; as `runTrial` and `sampleSidecars`; the signal's reason
+ *   when it aborts
  */
 export async function sampleTrial({ testbed, trial, start, perf, signal }) {
   const ending = new AbortController()
@@ -86,9 +87,10 @@ async function sampleSidecars(folders, options) {
 }
 
 /**
- * Joins the windows of one sidecar. The samples divide the CPU time that the kernel counted among the stacks.
+ * Joins the windows of one sidecar. The CPU time that the kernel counted is divided among the stacks by their samples.
  * @param {{ link: string, service: string }} sidecar
- * @param {{ profile: Profile, nanos: number }[]} windows nanos: the CPU time of a request
+ * @param {{ profile: Profile, nanos: number }[]} windows at least one; nanos: the CPU time of a request; NaN: it is not known, and
+ *   so is that of all windows
  * @returns cpu: of a request, in ns; samples: their number; stacks: ns of a request
  * @throws {BenchError} if a window has no sample
  */

@@ -26,13 +26,14 @@ const PARTS = 4
 
 /**
  * Starts an arm without a counter, and sends it as many requests as a count does. Scripts that do not start, listen
- * elsewhere or fail at a request then show why within seconds; under callgrind that takes minutes.
+ * elsewhere or fail at a request then show why within seconds; under callgrind that takes minutes. The services are removed at the
+ * end, also after an error.
  * @template Result
  * @param {ServesOptions} options
  * @param {(services: Started) => Promise<Result>} inspect is called after the requests, while the services run
  * @returns {Promise<Result>} the result of `inspect`
  * @throws {import('../lib/errors.js').BenchError} if the services do not start or answer, with the last lines that the sidecars
- *   logged; an error of `inspect`; the signal's reason when it aborts
+ *   logged; an error of `inspect` or the target; the signal's reason when it aborts
  */
 export async function assertServes({ requests, say, ...options }, inspect) {
   const services = await startServices({ ...options, deadlineSeconds: READY_SECONDS })

@@ -18,7 +18,7 @@ const DEADLINE_MS = 120_000
 /** @import { Pipeline } from '../model/pipeline.js' */
 /**
  * @typedef {object} Side
- * @property {string} label
+ * @property {string} label names the side in output: the folder relative to the current one, or the folder and the commit
  * @property {string} scripts a folder with main.js
  * @property {string | null} profile of Pipy that runs them; null: they are of no mesh
  * @property {Pipeline | 'unknown' | null} pipeline of scripts that do not read the kit's configuration; null: they do read it;
@@ -49,7 +49,7 @@ export function chooseOldSide(against, scripts) {
  * Reads a folder of scripts: they are run by the profile of a mesh, by a pipeline.yaml, or by the kit's configuration.
  * @param {string} scripts their folder
  * @returns {Side}
- * @throws {UsageError} if the folder has no scripts, or its pipeline.yaml is wrong
+ * @throws {UsageError} if the folder has no scripts, or as `readPipeline`; the system's error if a script cannot be read
  */
 export function readSide(scripts) {
   const folder = path.resolve(scripts)
@@ -70,7 +70,8 @@ export function readSide(scripts) {
 /**
  * Lists the script files in a folder and its subfolders.
  * @param {string} folder
- * @returns {string[]} paths
+ * @returns {string[]} paths; []: there are none
+ * @throws the system's error if a folder cannot be read
  */
 function listScripts(folder) {
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -84,7 +85,7 @@ function listScripts(folder) {
  * @param {{ ref: string, scripts: string, into: string }} from ref: of the commit; scripts: their folder in the
  *   checkout; into: the folder to create
  * @returns {Promise<Side>}
- * @throws {UsageError} if the commit has none, or git is missing
+ * @throws {UsageError} if the commit has none, git is missing, or as `readSide`; what was unpacked then stays
  * @throws {BenchError} if they cannot be unpacked
  */
 async function unpackFromGit({ ref, scripts, into }) {
@@ -121,7 +122,7 @@ export function locateOldSide({ against, into }) {
  * @param {{ against: string, scripts: string, into: string }} options against: a folder, or `git:COMMIT`; scripts:
  *   the folder of the new side; into: the folder for scripts of git
  * @returns {Promise<Side>}
- * @throws {UsageError} if there are no such scripts, or git is missing
+ * @throws {UsageError} if there are no such scripts, or git is missing; as `readSide`
  * @throws {BenchError} if the scripts of a commit cannot be unpacked
  */
 export async function openOldSide({ against, scripts, into }) {

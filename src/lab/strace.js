@@ -31,8 +31,8 @@ const ENDED = /^\d+ +(?:<\.\.\. )?(\w+)(?:\(| resumed).*\) += (-?\w+|\?)/
 const locateTrace = folder => path.join(folder, 'strace.out')
 
 /**
- * Changes the command of a process so that it runs under strace, with all its threads.
- * @param {ProcessSpec} spec
+ * Changes the command of a process so that it runs under strace, with all its threads and children.
+ * @param {ProcessSpec} spec is copied
  * @param {Tool} strace
  * @returns {ProcessSpec}
  */
@@ -63,7 +63,7 @@ export function createCallCounter({ folder }) {
 /**
  * Parses finished system calls. A failed one (with a result below 0) counts as a call without bytes.
  * @param {string} text the output of strace
- * @returns {CallKinds} empty: no call has finished
+ * @returns {CallKinds} bytes: 0 for calls that carry none (CARRYING); empty: no call has finished
  */
 export function parseCalls(text) {
   /** @type {CallKinds} */

@@ -10,7 +10,7 @@ import { DEFINITIONS } from './comparison.js'
 
 /** Quantities of which a request has few: they have decimals. @type {Row['quantity'][]} */
 const CALLS = ['calls', 'wakeUps']
-// From this spread on (a fraction), a count has one significant digit.
+// Above this spread (a fraction), ratios and counts of calls have one decimal; from it on, the spread itself has none.
 const NOISY = 0.05
 const COLUMNS = alignRight('old', 'new', 'difference', 'of the old')
 
@@ -37,7 +37,7 @@ export const formatDifference = (value, digits) =>
 /**
  * Formats a change in percent, with its sign.
  * @param {number} share a fraction
- * @returns {string} such as `+1.23 %`, with one decimal from 10 % on
+ * @returns {string} such as `+1.23 %`, with one decimal from 10 % on, in either direction
  */
 export const formatChange = share => `${share > 0 ? '+' : ''}${(100 * share).toFixed(Math.abs(share) < 0.1 ? 2 : 1)} %`
 
@@ -53,8 +53,8 @@ export const formatChange = share => `${share > 0 ? '+' : ''}${(100 * share).toF
 
 /**
  * Renders all tables, with their definitions and notes. Those of one side alone lack the columns that compare two.
- * @param {LabResults} results
- * @returns {string}
+ * @param {LabResults} results rows: at least one, else the sentence on noise names no quantity
+ * @returns {string} lines, with an empty line between the parts
  */
 export function renderLabDetails({ rows, breakdowns, labels, notes, isAlone = false }) {
   const tables = [tabulateRows(rows), ...breakdowns.flatMap(tabulateBreakdown)]
@@ -69,7 +69,7 @@ export function renderLabDetails({ rows, breakdowns, labels, notes, isAlone = fa
 const COMPARING_COLUMNS = ['old', 'difference', 'of the old', 'new/old']
 
 /**
- * Removes the columns that compare two sides.
+ * Copies a table without the columns that compare two sides (COMPARING_COLUMNS).
  * @param {Table} table
  * @returns {Table}
  */
@@ -87,9 +87,9 @@ const SAVES_SHOWN = 5
  */
 
 /**
- * Renders the rows that changed by more than their noise since the last save, and rows that are new.
+ * Renders the rows that changed by more than their noise since the save before, and rows that are new. Rows that are gone are left out.
  * @param {Row[]} rows
- * @param {Row[]} earlierRows the rows of the last save
+ * @param {Row[]} earlierRows the rows of the save before
  * @returns {string} a table, or a sentence that no row changed
  */
 export function renderChangedRows(rows, earlierRows) {
@@ -116,7 +116,7 @@ export function renderChangedRows(rows, earlierRows) {
 
 /**
  * Renders the instructions of the last SAVES_SHOWN saves: their difference from the old side, and the ratio to it.
- * @param {Save[]} saves at least one
+ * @param {Save[]} saves at least one; all have the sidecars of the first
  * @returns {string} a table
  */
 export function renderSaves(saves) {
@@ -135,7 +135,7 @@ export function renderSaves(saves) {
 
 /**
  * Renders the noise of each quantity: the largest distance of two counts of one side.
- * @param {Row[]} rows
+ * @param {Row[]} rows []: the sentence names no quantity
  * @returns {string} a sentence
  */
 function renderNoiseFloor(rows) {
@@ -146,7 +146,7 @@ function renderNoiseFloor(rows) {
 }
 
 /**
- * Renders a spread in percent: with three decimals if it is small, else with none.
+ * Renders a spread in percent: with three decimals below NOISY, else with none.
  * @param {number} spread a fraction
  * @returns {string}
  */
@@ -165,7 +165,7 @@ export function listDefinitions(rows) {
 }
 
 /**
- * Tabulates the quantities of each sidecar; noisy ones with fewer digits.
+ * Tabulates the quantities of each sidecar; noisy ones (above NOISY) with fewer digits.
  * @param {Row[]} rows
  * @returns {Table}
  */

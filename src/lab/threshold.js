@@ -10,7 +10,7 @@ import { QUANTITIES } from './comparison.js'
  * @typedef {object} Threshold
  * @property {string} expression
  * @property {Quantity} quantity
- * @property {'old' | 'new'} a the numerator of the ratio
+ * @property {'old' | 'new'} a the numerator of the ratio; the other side is the denominator
  * @property {string | null} service null: each sidecar
  * @property {string} operator
  * @property {number} limit
@@ -61,8 +61,8 @@ export function judgeThresholds(thresholds, judged) {
 }
 
 /**
- * Judges a threshold for each sidecar that it names. It is undecided if the ratio was not measured, or is closer to
- * the limit than two counts of one side are to each other.
+ * Judges a threshold for each sidecar that it names. It is undecided if the ratio was not measured, or no further from
+ * the limit than two counts of one side are from each other.
  * @param {Threshold} threshold
  * @param {Judged} options
  * @returns {{ verdict: Verdict, sentence: string }[]} one for each sidecar, or one if it names none that was counted

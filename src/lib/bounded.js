@@ -7,6 +7,7 @@ export const POINTS_MOST = 2000
  * Appends a point. If there are then more than `most` (POINTS_MOST by default), every second one of the older half is dropped.
  * @param {[number, number][]} points are changed
  * @param {[number, number]} point
+ * @param {number} [most] an even number
  */
 export function appendPoint(points, point, most = POINTS_MOST) {
   points.push(point)
@@ -18,9 +19,9 @@ export function appendPoint(points, point, most = POINTS_MOST) {
 /**
  * Appends a stretch of time, or lengthens the last one if the two overlap or touch. If there are then more than `most`, each two of
  * the older half are joined, with the gap between them.
- * @param {[number, number][]} stretches [from, to], are changed
- * @param {[number, number]} stretch
- * @param {number} [most] POINTS_MOST by default
+ * @param {[number, number][]} stretches [from, to], in the order of time; are changed
+ * @param {[number, number]} stretch [from, to], which begins no earlier than the last one
+ * @param {number} [most] a multiple of 4; POINTS_MOST by default
  */
 export function appendStretch(stretches, [from, to], most = POINTS_MOST) {
   const last = stretches.at(-1)

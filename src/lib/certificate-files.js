@@ -1,7 +1,7 @@
 /**
  * Finds the path of the folder of a key type's certificates: RSA has its own.
  * @param {string} folder of the ECDSA certificates
- * @param {string} tls
+ * @param {string} tls the key type, or `plaintext`
  */
 export const locateCertificates = (folder, tls) => (tls === 'rsa-2048' ? `${folder}-rsa` : folder)
 

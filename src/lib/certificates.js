@@ -24,7 +24,8 @@ const CLOCK_SKEW_MS = 300 * 1000
  * An authority's leaf certificates have its key type and its lifetime. Flaws are reasons for a peer to refuse a certificate.
  * @typedef {{ certificate: x509.X509Certificate, keys: CryptoKeyPair, keyType: KeyType, lifeMs: number }} Authority
  * @typedef {'ecdsa-p256' | 'rsa-2048'} KeyType
- * @typedef {{ usages?: readonly ('serverAuth' | 'clientAuth')[], validIn?: 'past' | 'future', isSelfSigned?: boolean }} CertificateFlaws
+ * @typedef {{ usages?: readonly ('serverAuth' | 'clientAuth')[], validIn?: 'past' | 'future',
+ *   isSelfSigned?: boolean }} CertificateFlaws
  */
 
 /**
@@ -57,7 +58,7 @@ export async function createAuthority(name, { keyType = 'ecdsa-p256', lifeMs = L
  * @param {KeyType} [written.keyType] that of the key; ecdsa-p256 by default
  * @param {number} [written.lifeMs] that of its new leaves; a day by default
  * @returns {Promise<Authority>}
- * @throws if either cannot be read, or the key is of another type
+ * @throws if either cannot be read, or a key is of another type
  */
 export async function readAuthority({ certificatePem, keyPem, keyType = 'ecdsa-p256', lifeMs = LIFETIME_MS }) {
   const certificate = new x509.X509Certificate(certificatePem)
@@ -90,7 +91,8 @@ export async function readSigningRequest(pem) {
  * Issues a leaf certificate for a SPIFFE identity, and its key. By default it has both usages and new keys, and is valid now. The
  * identity is the URI subject alternative name, as SPIFFE's X.509-SVID requires, and the common name too: Pipy 1.5.18 and 2.0.2
  * show scripts only the DNS names (src/api/crypto.cpp, Certificate::subject_alt_names).
- * @param {{ authority: Authority, identity: string, dnsName: string, keys?: CryptoKeyPair } & CertificateFlaws} request
+ * @param {{ authority: Authority, identity: string, dnsName: string, keys?: CryptoKeyPair } & CertificateFlaws} request keys: as
+ *   `createKeys` creates them for the authority's key type
  * @returns certificatePem, and keyPem in PKCS #8
  */
 export async function issueCertificate({ authority, keys, isSelfSigned, ...request }) {
@@ -109,8 +111,9 @@ export async function issueCertificate({ authority, keys, isSelfSigned, ...reque
 
 /**
  * Signs a leaf certificate of a public key.
- * @param {{ authority: Authority, identity: string, dnsName: string, publicKey: CryptoKey, signer?: CryptoKeyPair } & CertificateFlaws} request
- *   signer: by default the authority; isSelfSigned only names the subject as issuer, so `signer` must be the subject's keys
+ * @param {{ authority: Authority, identity: string, dnsName: string, publicKey: CryptoKey,
+ *   signer?: CryptoKeyPair } & CertificateFlaws} request signer: by default the authority; isSelfSigned only names the
+ *   subject as issuer, so `signer` must be the subject's keys
  * @returns {Promise<string>} PEM
  */
 export async function signCertificate({ authority, identity, dnsName, publicKey, ...options }) {
@@ -139,8 +142,8 @@ export async function signCertificate({ authority, identity, dnsName, publicKey,
 }
 
 /**
- * Writes a fresh authority's certificate and one certificate and key per service into a folder of mode
- * 0700 (files 0600): `ca.pem`, `<service>.pem`, `<service>-key.pem`, and both as `<service>-combined.pem`.
+ * Writes a fresh authority's certificate and one certificate and key per service into a folder, which it creates with mode 0700 if
+ * it is missing (files: 0600): `ca.pem`, `<service>.pem`, `<service>-key.pem`, and both as `<service>-combined.pem`.
  * @param {object} options
  * @param {string} options.folder
  * @param {{ name: string, identity: string, dnsName?: string }[]} options.services dnsName: the name by default

@@ -1,12 +1,14 @@
 import { BenchError } from './errors.js'
 import { sleep } from './wait.js'
 
-// Slewing moves a clock by at most a thousandth of the time that passes; setting it moves it at once. A step of up to 250 ms is tolerated.
+// Slewing moves a clock by at most this share of the time that passes; setting it moves it at once, and a step up to STEP_MS is
+// tolerated.
 const STEP_MS = 250
 const SLEW = 0.001
 
 /**
- * Reads the wall clock in epoch milliseconds, with a finer resolution than Date.now(). It is not moved when the clock is set.
+ * Reads the time in epoch milliseconds, with a finer resolution than Date.now(): the wall clock's time when this process started, and
+ * the time since then. It does not jump when the wall clock is set.
  * @returns {number}
  */
 export function readNowMs() {

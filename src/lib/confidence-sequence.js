@@ -30,7 +30,7 @@ let spent = 0
 
 /**
  * Finds the depth k of the interval of n values, which goes from the k-th smallest to the k-th largest. With a chance of at least
- * 95 %, the intervals of all n contain the median. Exact for any distribution.
+ * 1 - ERROR, the intervals of all n contain the median, whatever the distribution. Depths are computed once, and kept.
  * @param {number} n
  * @returns {number} 0: there is no interval yet
  */
@@ -39,7 +39,7 @@ export function findSequenceDepth(n) {
   return depths[n]
 }
 
-/** Computes the depth for one value more, as large as the error allows: the chance to miss the median there is then spent. */
+/** Appends to `depths` the depth for one value more, as large as the error allows, and adds to `spent` its chance of a miss. */
 function addDepth() {
   const n = depths.length
   const next = new Float64Array(n + 1)
@@ -60,8 +60,8 @@ function addDepth() {
 
 /**
  * Estimates how many values an interval of at most `width` takes, if they are normal. Their standard deviation is the larger of
- * two estimates: by the median absolute deviation, and by the interval that they have.
- * @param {{ values: number[], width: number, most: number }} options width: that of the interval, from end to end
+ * two estimates: by the median absolute deviation, and by the interval that they have, if there are enough for one.
+ * @param {{ values: number[], width: number, most: number }} options values: at least one; width: that of the interval, from end to end
  * @returns {number | null} SEQUENCE_LEAST at least; null: more than `most`
  */
 export function extrapolateCount({ values, width, most }) {
@@ -76,6 +76,6 @@ export function extrapolateCount({ values, width, most }) {
 
 /**
  * Computes the expected interval width of n normal values, in standard deviations (Blom, Statistical Estimates, 1958).
- * @param {number} n from 8 on
+ * @param {number} n from SEQUENCE_LEAST on
  */
 const computeExpectedWidth = n => -2 * probit((findSequenceDepth(n) - 0.375) / (n + 0.25))

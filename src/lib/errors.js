@@ -33,12 +33,12 @@ export class BenchError extends Error {
   }
 }
 
-/** The user's input is wrong: options, or a file. */
+/** The user's input is wrong: options, or a file. Its exit status is always EXIT.usage. */
 export class UsageError extends BenchError {
   exitStatus = EXIT.usage
 }
 
-/** The program of a plane named with --planes is not here. */
+/** The program of a plane named with --planes is not here. Its exit status is always EXIT.planeMissing. */
 export class MissingPlaneError extends BenchError {
   exitStatus = EXIT.planeMissing
 }

@@ -2,9 +2,9 @@ import fs from 'node:fs'
 import path from 'node:path'
 
 /**
- * Makes a folder and those above it, one by one: below /proc, Node 20 hangs on `recursive`.
+ * Makes a folder and those above it, one by one: below /proc, Node 20 hangs on `recursive`. A path that exists stays, also a file.
  * @param {string} folder
- * @throws the system's error if it cannot
+ * @throws the system's error if one cannot be made, as below a file or at a dead link
  */
 export function makeFolder(folder) {
   for (const at of listMissingFolders(folder)) {
@@ -20,7 +20,7 @@ export function makeFolder(folder) {
 /**
  * Lists the folders that must be made for a folder to exist, the uppermost first.
  * @param {string} folder
- * @returns {string[]} absolute paths; []: it exists
+ * @returns {string[]} absolute paths; []: it exists, or a file has its path
  */
 export function listMissingFolders(folder) {
   const missing = []

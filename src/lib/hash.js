@@ -47,9 +47,10 @@ export function hashTo64Bits(text) {
 /**
  * Computes the SHA-256 of the paths and contents below a folder.
  * @param {string} folder
- * @param {(path: string) => boolean} [isIncluded] of a file or folder; by default all are
+ * @param {(path: string) => boolean} [isIncluded] gets the path of each file and folder, which begins with `folder`; a folder that is
+ *   not included is not read; by default all are included
  * @returns {string} in hexadecimal
- * @throws the system's error if a file cannot be read
+ * @throws the system's error if a folder or an included file cannot be read, or an included link is dead
  */
 export function hashFolder(folder, isIncluded = () => true) {
   const files = listFiles(folder, isIncluded)
@@ -59,8 +60,9 @@ export function hashFolder(folder, isIncluded = () => true) {
 /**
  * Lists the files of a folder and those below it. Links are followed.
  * @param {string} folder
- * @param {(path: string) => boolean} isIncluded
- * @returns {string[]} paths below it, sorted
+ * @param {(path: string) => boolean} isIncluded gets paths that begin with `folder`
+ * @returns {string[]} paths below it, sorted within each folder; []: none is included
+ * @throws the system's error if a folder cannot be read, or a link is dead
  */
 function listFiles(folder, isIncluded) {
   return readdirSync(folder)

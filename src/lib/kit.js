@@ -2,14 +2,14 @@ import { existsSync, readFileSync } from 'node:fs'
 import { hashFolder } from './hash.js'
 import { ROOT } from './paths.js'
 
-/** Reads the kit's version from its package.json. @returns {string} */
+/** Reads the kit's version from its package.json. @returns {string} @throws the system's error if it cannot be read */
 export function readVersion() {
   return JSON.parse(readFileSync(`${ROOT}/package.json`, 'utf8')).version
 }
 
 /**
  * Reads the kit's version, `git describe` of its checkout, and the SHA-256 of its code.
- * @returns git: null: the kit is no checkout, or git failed or takes longer than ten seconds
+ * @returns git: null: the kit is no checkout, or git is missing, failed or took longer than ten seconds
  */
 export async function readKit() {
   const { execa } = await import('execa')

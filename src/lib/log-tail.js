@@ -19,7 +19,8 @@ export function renderTail(text, file) {
 }
 
 /**
- * Shortens what `renderTail` added to a message to the last two lines, without the file. Other messages stay.
+ * Shortens what `renderTail` added to a message to the last FOLDED_LINES lines, without the file. Other messages stay, also one that
+ * says that its log is empty.
  * @param {string} message
  * @returns {string}
  */
@@ -41,7 +42,7 @@ export function listLastLines(text, count) {
 }
 
 /**
- * Reads the last `bytes` of a file of any size, by default 64 KiB, as UTF-8.
+ * Reads the last `bytes` of a file of any size, by default TAIL_BYTES, as UTF-8. The text may begin within a line or a character.
  * @param {string} file
  * @returns {Promise<string>} the whole file if it is smaller
  * @throws the system's error if it cannot be read

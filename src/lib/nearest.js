@@ -4,7 +4,7 @@ import { closest, distance } from 'fastest-levenshtein'
  * Renders the valid names, after the nearest one if at most 2 letters or a third of the word's differ:
  * `; did you mean "envoy"? (one of: pipy, envoy)`.
  * @param {string} word
- * @param {string[]} names
+ * @param {string[]} names []: none is suggested
  * @returns {string}
  */
 export function renderSuggestion(word, names) {

@@ -4,7 +4,7 @@ import { callSafely } from './call-safely.js'
 /**
  * Reads when a process started (proc(5), stat, field 22).
  * @param {number} pid
- * @returns {number | null} clock ticks since boot; null: it has ended, or is a zombie
+ * @returns {number | null} clock ticks since boot; null: it has ended or is a zombie, or there is no /proc
  */
 export function readProcessStartTicks(pid) {
   const stat = callSafely(() => readFileSync(`/proc/${pid}/stat`, 'utf8'), '')
@@ -15,7 +15,7 @@ export function readProcessStartTicks(pid) {
 /**
  * Reads the place in which the pids of this process are valid: its pid namespace, until a reboot.
  * @returns pidNamespace: such as `pid:[4026531836]`; bootId: another after each boot
- * @throws without /proc
+ * @throws the system's error if there is no /proc
  */
 export function readPlace() {
   const bootId = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()

@@ -4,7 +4,7 @@ import { callSafely } from './call-safely.js'
 /**
  * Says whether a path names a file that this user may run.
  * @param {string} file
- * @returns {boolean} false also: it does not exist
+ * @returns {boolean} false also: it is a folder, or does not exist
  */
 export function isProgram(file) {
   return callSafely(() => {

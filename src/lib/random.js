@@ -18,7 +18,7 @@ export function createRandom(seed) {
  * Makes a shuffled copy (Fisher and Yates).
  * @template T
  * @param {T[]} items
- * @param {() => number} random
+ * @param {() => number} random returns a number in [0, 1)
  * @returns {T[]}
  */
 export function shuffleItems(items, random) {

@@ -27,9 +27,9 @@ const [LINE_END, QUOTE, BACKSLASH, SQUARE, SQUARE_END, CURLY, CURLY_END] = ['\n'
 /**
  * Reads a regular file as UTF-8, if it is not larger than a limit.
  * @param {string} file
- * @param {number} [bytesMost] by default 4 MiB
+ * @param {number} [bytesMost] by default SETTINGS_BYTES_MOST
  * @returns {string}
- * @throws {BenchError} if it is no regular file, or holds more; the system's error if it cannot be opened
+ * @throws {BenchError} if it is no regular file, or holds more; the system's error if it cannot be opened or read
  */
 export function readBounded(file, bytesMost = SETTINGS_BYTES_MOST) {
   const chunks = []
@@ -42,7 +42,7 @@ export function readBounded(file, bytesMost = SETTINGS_BYTES_MOST) {
  * @param {string} file
  * @param {LineLimits} [limits]
  * @returns {Generator<string>}
- * @throws {BenchError} if it is no regular file, or beyond a limit; the system's error if it cannot be opened
+ * @throws {BenchError} if it is no regular file, or beyond a limit; the system's error if it cannot be opened or read
  */
 export function* readLines(file, { bytes, lineBytes, lines } = LINE_LIMITS) {
   const decoder = new StringDecoder('utf8')
@@ -81,7 +81,8 @@ export function* readLines(file, { bytes, lineBytes, lines } = LINE_LIMITS) {
 }
 
 /**
- * Says whether a text of JSON is nested deeper than any document of the kit: reading it would use up the stack.
+ * Says whether a text of JSON is nested more than DEPTH_MOST levels deep, and so deeper than any document of the kit: reading it could
+ * use up the stack.
  * @param {string} text
  * @returns {boolean}
  */
@@ -109,7 +110,7 @@ export const TOO_DEEP = `nested more than ${DEPTH_MOST} levels deep`
  * @param {string} file
  * @param {number} bytesMost
  * @returns {Generator<Buffer>} none is empty; each is valid until the next
- * @throws {BenchError} if it is no regular file, or holds more than `bytesMost`; the system's error if it cannot be opened
+ * @throws {BenchError} if it is no regular file, or holds more than `bytesMost`; the system's error if it cannot be opened or read
  */
 function* readChunks(file, bytesMost) {
   // A pipe without a writer would block, and a device has no end.

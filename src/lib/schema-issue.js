@@ -1,5 +1,5 @@
 /**
- * Renders an issue of a schema. If it holds others, as that of a record's key does, the first of them is rendered. Pure.
+ * Renders an issue of a schema. If it holds others, as that of a record's key does, the first of them is rendered.
  * @param {Pick<import('zod').core.$ZodIssue, 'message'> & { issues?: import('zod').core.$ZodIssue[] }} issue
  * @returns {string}
  */

@@ -16,7 +16,7 @@ const CONFIDENCE = 0.95
 export const ROUNDS_LEAST = 6
 const BOOTSTRAP_LEAST = 10
 const RESAMPLES = 2000
-// Quantiles of the normal distribution, two-sided: 1 % and 5 %.
+// Quantiles of the normal distribution, two-sided: 1 % for TREND_Z, 5 % for SLOPE_Z.
 const TREND_Z = 2.576
 const SLOPE_Z = 1.96
 
@@ -58,9 +58,9 @@ function summariseAtDepth(values, findDepthOf) {
 }
 
 /**
- * Summarises a ratio per round: below ten as `summariseValues` does; from ten on, the interval is the percentile bootstrap of
- * the median of the logarithms (Efron and Tibshirani, An Introduction to the Bootstrap, 13.3).
- * @param {(number | null)[]} ratios above 0
+ * Summarises a ratio per round: fewer than BOOTSTRAP_LEAST as `summariseValues` does; from there on, the interval is the percentile
+ * bootstrap of the median of the logarithms (Efron and Tibshirani, An Introduction to the Bootstrap, 13.3).
+ * @param {(number | null)[]} ratios above 0; null: the round has none
  * @param {number} seed of the resampling: the same gives the same interval
  * @returns {Quantity}
  */
@@ -84,7 +84,7 @@ export function summariseRatios(ratios, seed) {
 }
 
 /**
- * Computes the median of `summariseRatios`: from ten ratios on, by their logarithms.
+ * Computes the median of `summariseRatios`: from BOOTSTRAP_LEAST ratios on, by their logarithms.
  * @param {number[]} ratios at least one, above 0
  * @returns {number}
  */
@@ -95,7 +95,7 @@ export function computeMedianRatio(ratios) {
 
 /**
  * Finds the largest k for which the interval from the k-th smallest to the k-th largest of n values covers the median with at
- * least 95 %. Exact (David and Nagaraja, Order Statistics, 7.1).
+ * least CONFIDENCE. Exact (David and Nagaraja, Order Statistics, 7.1).
  * @param {number} n
  * @returns {number} 0: no interval does
  */
@@ -111,7 +111,7 @@ export function findDepth(n) {
 }
 
 /**
- * Says whether values rise or fall: Mann's test of trend at 1 %, two-sided, with continuity correction (Kendall, Rank Correlation
+ * Says whether values rise or fall: Mann's test of trend at TREND_Z, two-sided, with continuity correction (Kendall, Rank Correlation
  * Methods, 4).
  * @param {number[]} values in order of time
  * @returns {boolean} false also: there are fewer than ROUNDS_LEAST values
@@ -139,7 +139,7 @@ export function fitLine(points) {
  * Computes the 95 % interval of the slope of `fitLine`, by the normal approximation to Kendall's score (Sen 1968; Gilbert,
  * Statistical Methods for Environmental Pollution Monitoring, 16.5).
  * @param {[number, number][]} points
- * @returns {{ low: number | null, high: number | null }} null: below six points, or all of one x
+ * @returns {{ low: number | null, high: number | null }} null: fewer than ROUNDS_LEAST points, or all of one x
  */
 export function findSlopeInterval(points) {
   const n = points.length
@@ -151,12 +151,12 @@ export function findSlopeInterval(points) {
   return { low: slopes[first], high: slopes[last] }
 }
 
-/** Lists the slopes of all pairs of different x, rising. @param {[number, number][]} points */
+/** Lists the slopes of all pairs of different x, rising; []: there is no such pair. @param {[number, number][]} points */
 function listSlopes(points) {
   return points
     .flatMap(([x0, y0], i) => points.slice(i + 1).flatMap(([x1, y1]) => (x1 === x0 ? [] : [(y1 - y0) / (x1 - x0)])))
     .sort((a, b) => a - b)
 }
 
-/** Sorts the values that are not null. @param {(number | null)[]} values */
+/** Copies the values that are not null, rising. @param {(number | null)[]} values */
 const sortPresentValues = values => values.filter(v => v !== null).sort((a, b) => a - b)

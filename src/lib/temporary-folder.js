@@ -15,6 +15,7 @@ const OWNED = /^sidecar-bench-[a-z]+-(\d+)-(\d+)-(\w+)-\w{6}$/
  * @param {string} parent
  * @param {string} name that its name begins with
  * @returns {string} its path
+ * @throws the system's error if it cannot be made
  */
 export function makeOwnedFolder(parent, name) {
   const { pid } = process
@@ -36,7 +37,7 @@ export function hasOwnerEnded({ pid, ticks, place }) {
  * @param {string} name of the folder: sidecar-bench- and a word
  * @param {(folder: string) => T | Promise<T>} use
  * @returns the result of `use`
- * @throws {BenchError} if no folder can be made
+ * @throws {BenchError} if no folder can be made; an error of `use`
  */
 export async function withTemporaryFolder(name, use) {
   const folder = makeTemporaryFolder(name)
@@ -51,7 +52,7 @@ export async function withTemporaryFolder(name, use) {
 }
 
 /**
- * Makes a folder for temporary files. `cleanup` removes it if this process is killed.
+ * Makes a folder for temporary files, which the caller removes. After this process was killed, `cleanup` removes it.
  * @param {string} name sidecar-bench- and a word
  * @returns {string} its path
  * @throws {BenchError} if none can be made
@@ -72,7 +73,8 @@ export function makeTemporaryFolder(name) {
 /**
  * Removes the folders that this user's killed processes left. Those whose owner cannot be looked up here stay.
  * @param {string} [parent] that of temporary folders by default
- * @returns {string[]} a line for each
+ * @returns {string[]} a phrase for each; []: there are none, or `parent` cannot be read
+ * @throws the system's error if one cannot be removed
  */
 export function removeStaleFolders(parent = os.tmpdir()) {
   const names = callSafely(() => readdirSync(parent), /** @type {string[]} */ ([]))

@@ -4,7 +4,7 @@ import path from 'node:path'
 /**
  * Reads all files below a folder as UTF-8, without links.
  * @param {string} folder
- * @returns {Record<string, string>} text by path below it, sorted
+ * @returns {Record<string, string>} text by path below it, sorted; {}: there are none
  * @throws the system's error if the folder or a file cannot be read
  */
 export function readTextFiles(folder) {

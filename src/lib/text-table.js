@@ -64,7 +64,7 @@ export function renderTextTable({ columns, rows }) {
  * @param {string} text
  * @param {string} [indent] of the first line
  * @param {string} [hanging] of the others; `indent` by default
- * @returns {string[]} lines
+ * @returns {string[]} lines; one, the indent alone, for an empty text
  */
 export function wrapText(text, indent = '', hanging = indent) {
   /** @type {string[]} */
@@ -81,7 +81,7 @@ export function wrapText(text, indent = '', hanging = indent) {
  * Keeps some columns of a table. In a row with fewer cells than columns, each cell that spans columns then spans them all.
  * @template {Omit<Table, 'caption'>} T
  * @param {T} table
- * @param {(i: number) => boolean} isKept
+ * @param {(i: number) => boolean} isKept gets the index of a column
  * @returns a copy of the table
  */
 export function keepColumns(table, isKept) {

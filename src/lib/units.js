@@ -24,7 +24,7 @@ export const renderNounCount = (many, noun) => `${many} ${noun}${many === 1 ? ''
  * Renders an interval behind its value, such as ` [1.2, 1.5]`.
  * @param {{ low: number | null, high: number | null }} ends
  * @param {(end: number) => string} show
- * @param {string} [absent] for a value without an interval
+ * @param {string} [absent] for a value without an interval; empty by default
  */
 export const renderInterval = ({ low, high }, show, absent = '') =>
   low === null || high === null ? absent : ` [${show(low)}, ${show(high)}]`

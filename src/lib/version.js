@@ -1,7 +1,7 @@
 /**
  * Says whether a version is at least another, by the parts of `least`: 1.40.0 is at least 1.36. A part that is missing counts as
  * 0.
- * @param {string} version numbers and dots
+ * @param {string} version numbers and dots; a part of another form is too low
  * @param {string} least
  * @returns {boolean}
  */

@@ -21,7 +21,8 @@ export async function waitForCondition(isDone, { what, ...limit }) {
  * Polls until the condition holds or the deadline passes. It is checked at least once, and less often if checking keeps this
  * thread busy.
  * @param {() => boolean | Promise<boolean>} isDone
- * @param {{ deadlineSeconds: number, intervalMs?: number, signal?: AbortSignal }} options
+ * @param {{ deadlineSeconds: number, intervalMs?: number, signal?: AbortSignal }} options intervalMs: between two checks at least; 20 by
+ *   default
  * @returns {Promise<boolean>} false: the deadline has passed
  * @throws an error of `isDone`; the signal's reason when it aborts
  */
@@ -42,7 +43,7 @@ export async function pollInTime(isDone, { deadlineSeconds, intervalMs = 20, sig
  * Sleeps. Node's own timer rejects with "The operation was aborted" and hides the signal's reason in `cause`.
  * @param {number} ms
  * @param {AbortSignal} [signal]
- * @throws the signal's reason when it aborts
+ * @throws the signal's reason when it aborts, or has aborted
  */
 export async function sleep(ms, signal) {
   try {
@@ -59,7 +60,7 @@ export async function sleep(ms, signal) {
  * @param {Promise<T>} promise
  * @param {AbortSignal} signal
  * @returns {Promise<T>}
- * @throws the signal's reason when it aborts first
+ * @throws an error of the promise; the signal's reason when it aborts first
  */
 export function withAbort(promise, signal) {
   return new Promise((/** @type {(value: T) => void} */ resolve, reject) => {
@@ -76,7 +77,7 @@ export function withAbort(promise, signal) {
  * @param {Promise<T>} promise
  * @param {{ seconds: number, late: () => L | Promise<L>, signal?: AbortSignal }} options
  * @returns {Promise<T | L>}
- * @throws the signal's reason if it aborts before either
+ * @throws an error of `promise` or `late`; the signal's reason if it aborts before either
  */
 export async function withTimeout(promise, { seconds, late, signal }) {
   const settled = new AbortController()

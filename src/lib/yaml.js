@@ -14,7 +14,8 @@ const QUOTED_MOST = 200
  * @param {import('zod').ZodType<T>} source.schema
  * @param {(written: any) => any} [source.modernise] turns the words of older files into those of the schema
  * @returns the value, as the schema parses it
- * @throws {UsageError} if the text is empty, no YAML, or not as the schema says
+ * @throws {UsageError} if the text is empty, no YAML, of several documents, nested too deep, or not as the schema says; an error of
+ *   `modernise`
  */
 export function parseYaml({ text, file, schema, modernise = written => written }) {
   const lines = new LineCounter()
@@ -52,7 +53,7 @@ function readOrThrow(file, read) {
 }
 
 /**
- * Renders an error in the text of a document.
+ * Renders an error in the text of a document, on one line.
  * @param {string} message of the YAML library, whose next lines quote the text
  */
 function renderSyntaxError(message) {
@@ -87,7 +88,7 @@ function locateIssue(issue, schema, read) {
 }
 
 /**
- * Quotes a name or value on one line: keys of YAML can be whole documents.
+ * Renders a name or value on one line, cut to QUOTED_MOST characters: keys of YAML can be whole documents.
  * @param {unknown} written
  */
 function quoteInline(written) {

@@ -18,7 +18,8 @@ const PORT_MOST = 65_535
  * @param {string} text
  * @param {string} option for the error, such as `--live`
  * @returns {LiveAddress}
- * @throws {UsageError} if it has no port up to 65535, or its host is no IP address, such as a name
+ * @throws {UsageError} if it has no port up to PORT_MOST, its host is no IP address, such as a name, or an IPv6 address has no
+ *   brackets
  */
 export function parseAddress(text, option) {
   const [, bracketed, plain, digits] = /^(?:(?:\[([^\]]*)\]|([^:[\]]*)):)?(\d{1,5})$/.exec(text) ?? []

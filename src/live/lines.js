@@ -15,8 +15,8 @@ const GAP_SECONDS = 0.2
 
 /**
  * Creates the view that prints a line when a repeat or trial has ended. A trial that the line of its repeat covers has no line,
- * unless it failed, or its arm is invalid by gates that were not yet printed. A trial that was read back or adopted has none either.
- * The state must apply an event before it is published here.
+ * unless it failed, or is invalid by gates that no trial of its arm had before. A trial that was read back or adopted has none
+ * either; nor has a repeat without values. The state must apply an event before it is published here.
  * @param {object} options
  * @param {Pick<RunState, 'snapshot' | 'isCoveredByRepeat'>} options.state
  * @param {(line: string) => void} options.say prints a line
@@ -24,7 +24,7 @@ const GAP_SECONDS = 0.2
  * @returns {{ publish: (event: RunEvent) => void }} publish: prints the lines of an event
  */
 export function createLineView({ state, say, hasRepeats = true }) {
-  /** Arms with their gates that fired, of which a line was printed. @type {Set<string>} */
+  /** Ids of arms with the gates that fired in one of their trials. @type {Set<string>} */
   let printedKeys = new Set()
   const sayRepeat = (/** @type {Extract<RunEvent, { kind: 'repeat-ended' }>} */ event) => {
     const part = state.snapshot().parts.find(({ arms }) => arms.join(' ') === event.arms.join(' '))
@@ -50,7 +50,7 @@ export function createLineView({ state, say, hasRepeats = true }) {
 }
 
 /**
- * Renders the values of a part after a repeat in a line, with the time left.
+ * Renders the values of a part after a repeat in a line, with the time left if it is known.
  * @param {PartSoFar} part
  * @param {number} secondsLeft of the run; 0: not known
  * @returns {string | null} null: the part has no values yet
@@ -62,9 +62,11 @@ function renderRepeatLine(part, secondsLeft) {
 }
 
 /**
- * Renders the outcome of a trial in a line: its rate and what bound it, and the first reason why it failed or is invalid.
+ * Renders the outcome of a trial in a line: its rate and what bound it, that it was idle, or what its kind measures instead; then a
+ * gap of the samples above GAP_SECONDS, and the first reason why it is invalid. A trial that failed, or has no window, has its first
+ * reason alone; a trial of a kind without windows has only what `renderProgress` of the kind gives.
  * @param {TrialRecord} record
- * @returns {string}
+ * @returns {string} begins with the id of the trial without its round
  */
 export function renderTrialLine(record) {
   const { trial, outcome, load, window, boundBy, isSteady, reasons, samples } = record
@@ -87,7 +89,7 @@ export function renderTrialLine(record) {
  * Renders a quantity with its unit, as the report does.
  * @param {import('../judge/record/quantity-row.js').QuantityRow} row
  * @param {TrialRecord} record
- * @returns {string} `–` in place of a value that is missing, or that a gate spoiled
+ * @returns {string} `–` in place of a value that was not measured, or that a gate spoiled
  */
 function renderValue(row, record) {
   const value = measureRound(row, [record])

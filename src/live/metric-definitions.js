@@ -53,8 +53,8 @@ const COUNTERS = {
 }
 
 /**
- * Declares the metrics in a registry.
- * @param {import('prom-client').Registry} registry
+ * Declares the metrics of a run in a registry.
+ * @param {import('prom-client').Registry} registry that does not have them yet
  * @returns set: sets a gauge; clear: removes the series of gauges; add: adds to a counter; createUpdater: creates a function that
  *   raises a counter to a reading; all by the metric's name, without its prefix
  */

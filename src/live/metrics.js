@@ -17,11 +17,13 @@ const PHASES = ['parity', 'starting', 'warm-up', 'window', 'tail', 'stopping']
 /** @type {TrialRecord['outcome'][]} */
 const OUTCOMES = ['completed', 'failed', 'invalid']
 
+/** @typedef {ReturnType<typeof createTrialMetrics>} TrialMetrics */
+
 /**
  * Serves the metrics of a run to Prometheus, at /metrics. Other paths are answered with 404, and other methods with 405.
  * @param {{ address: import('./address.js').LiveAddress }} options
  * @returns {Promise<{ url: string, publish: (event: RunEvent) => void, close: () => Promise<void> }>} url: of the metrics;
- *   publish: changes them by an event
+ *   publish: changes them by an event; close: cuts open connections
  * @throws {import('../lib/errors.js').BenchError} if nothing can be served there
  */
 export async function startMetricsServer({ address }) {
@@ -49,13 +51,13 @@ export function createMetrics() {
   const registry = new Registry()
   const metrics = declareMetrics(registry)
   metrics.clear()
-  /** The metrics of the trial in progress; null: none is. @type {ReturnType<typeof createTrialMetrics> | null} */
-  let trialMetrics = null
+  /** The metrics of the trials in progress by the id of their arm: interleaved arms have theirs at once. @type {Map<string, TrialMetrics>} */
+  const trials = new Map()
   /** @type {string | null} */
   let runId = null
-  const clearTrial = () => {
+  const clearTrials = () => {
     metrics.clear(SIDECAR_GAUGES)
-    trialMetrics = null
+    trials.clear()
   }
   return {
     apply(event) {
@@ -68,23 +70,27 @@ export function createMetrics() {
           metrics.set('rounds', {}, event.trials === null ? null : event.rounds)
           return metrics.set('trials_planned', {}, event.trials)
         case 'trial-started':
-          clearTrial()
-          trialMetrics = createTrialMetrics(metrics, event.trial)
+          if (!event.trial.arm.load.isInterleaved || trials.has(event.trial.arm.id)) clearTrials()
+          trials.set(event.trial.arm.id, createTrialMetrics(metrics, event.trial))
           metrics.set('round', {}, event.trial.round)
           return metrics.set('run_time_left_seconds', {}, event.secondsLeft)
         case 'phase':
           return setPhase(metrics, event.phase)
         case 'sampled':
-          return trialMetrics?.sample(event)
+          for (const trial of trials.values()) trial.sample(event)
+          return
         case 'counted':
-          return trialMetrics?.count(event)
+          // Counts of interleaved arms are of all together: each gets its own from its record.
+          if (trials.size === 1) for (const trial of trials.values()) trial.count(event)
+          return
         case 'trial-ended':
-          trialMetrics?.end(event.record)
-          clearTrial()
+          trials.get(event.record.trial.arm.id)?.end(event.record)
+          trials.delete(event.record.trial.arm.id)
+          if (trials.size === 0) clearTrials()
           metrics.add('trials_ended_total', { outcome: event.record.outcome }, 1)
           return setQuantities(metrics, event.record)
         case 'ended':
-          clearTrial()
+          clearTrials()
           setPhase(metrics, null)
           return metrics.set('run_time_left_seconds', {}, null)
       }
@@ -95,7 +101,7 @@ export function createMetrics() {
 }
 
 /**
- * Removes the gauges of the run before, and sets those of a new one.
+ * Removes the gauges of the run before, and sets those of a new one. Counters go on from run to run.
  * @param {Metrics} metrics
  * @param {Extract<RunEvent, { kind: 'planned' }>} event
  */
@@ -117,9 +123,9 @@ function setPhase(metrics, phase) {
 }
 
 /**
- * Creates the functions that put the samples, counts and record of a trial into the metrics. A trial with a load begins with 0
- * requests.
- * @param {Metrics} metrics
+ * Creates the functions that put the samples, counts and record of a trial into the metrics. The series of requests begin at once
+ * if the trial has a load.
+ * @param {Metrics} metrics are changed
  * @param {Trial} trial
  * @returns count: sets the requests so far; sample: adds a sample; end: adds the record
  */
@@ -142,7 +148,8 @@ function createTrialMetrics(metrics, { arm }) {
     /** @param {{ specs: ProcessSpec[], sample: Sample }} event */
     sample({ specs, sample: { readings } }) {
       for (const [i, spec] of specs.entries()) {
-        if (spec.role !== 'sidecar' || !readings[i]) continue
+        const isOfArm = spec.armId === undefined || spec.armId === arm.id
+        if (spec.role !== 'sidecar' || !isOfArm || !readings[i]) continue
         const { service } = spec
         const update = sidecars.get(service) ?? createSidecarMetrics(metrics, { ...labels, service }, spec)
         sidecars.set(service, update)
@@ -160,8 +167,8 @@ function createTrialMetrics(metrics, { arm }) {
 }
 
 /**
- * Sets the CPU limit of a sidecar, and creates the function that puts its readings into the metrics. Counters rise by the use after
- * the first reading.
+ * Sets the CPU limit of a sidecar, if it has one, and creates the function that puts its readings into the metrics. Counters rise by
+ * the use after the first reading.
  * @param {Metrics} metrics
  * @param {Labels} labels
  * @param {ProcessSpec} spec
@@ -183,8 +190,8 @@ function createSidecarMetrics(metrics, labels, { cpuLimitCores }) {
 }
 
 /**
- * Sets the gauges of an arm to the quantities of its last trial. The gauge of a quantity without a value is removed; an idle trial
- * changes none.
+ * Sets the gauges of an arm to the quantities of its last trial. The gauge of a quantity that has no value, or that a gate spoiled,
+ * is removed; an idle trial changes none.
  * @param {Metrics} metrics
  * @param {TrialRecord} record
  */

@@ -16,9 +16,10 @@ const PERIOD_MS = 500
 const COLOUR_WITHOUT_SIDECARS = 0
 
 /**
- * Creates the charts. Each draws itself at most twice a second, if it has changed and the page is visible.
+ * Creates the charts. Each draws itself at most once in PERIOD_MS, if it has changed and the page is visible.
  * @returns drawSeries: draws the sidecars of a trial; clearSeries: hides that chart; drawAllRounds: draws the rounds of all
- *   arms; the change is drawn within PERIOD_MS
+ *   arms; a change is drawn within PERIOD_MS, or once the page is visible
+ * @throws {Error} if page.html lacks the figure of a chart
  */
 export function createCharts() {
   const setOverTime = createPanel('over-time')
@@ -27,8 +28,8 @@ export function createCharts() {
   return {
     /**
      * Draws the series of the first SIDECARS_SHOWN sidecars of a trial. Without any point yet, the previous chart stays.
-     * @param {SidecarSeries[]} series
-     * @param {string} trial its name
+     * @param {SidecarSeries[]} series of the trial
+     * @param {string} trial its place and arm, for the title; empty: not known
      */
     drawSeries(series, trial) {
       if (!series.some(({ cores, anonBytes }) => cores.length + anonBytes.length > 0)) return
@@ -56,7 +57,7 @@ export function createCharts() {
 }
 
 /**
- * Creates a function that draws rounds.
+ * Creates the function that draws a chart of rounds, for a panel.
  * @param {Omit<Parameters<typeof drawRounds>[0], 'digits'>} options
  * @returns {(() => Chart) | null} null: there are no rows
  */
@@ -65,9 +66,11 @@ function createRoundsChart(options) {
 }
 
 /**
- * Creates a panel, which draws its chart at most once in PERIOD_MS, and only while the page is visible.
+ * Creates a panel, which draws its chart at most once in PERIOD_MS, and only while the page is visible. It draws again if the theme
+ * changes, and fits the width of the page. Its timer and listeners stay for as long as the page.
  * @param {string} id of the figure in page.html
  * @returns {(next: (() => Chart) | null) => void} sets the chart; null: the figure is hidden
+ * @throws {Error} if page.html has no figure of this id
  */
 function createPanel(id) {
   const dark = matchMedia('(prefers-color-scheme: dark)')

@@ -8,7 +8,7 @@ import { renderCpuUse, renderMemoryUse, renderNumber, renderThrottling } from '.
  */
 
 /**
- * The columns of the table of trials: each a heading, and a function that renders the text of a trial, from the label of its arm, too.
+ * The columns of the table of trials: a heading, and a function that renders the cell of a trial, given the label of its arm.
  * @type {[string, (result: LiveResult, label: string) => string][]}
  */
 const COLUMNS = [
@@ -34,8 +34,8 @@ export function createSidecarList() {
   let drawnKey = ''
   return {
     /**
-     * Updates the list of sidecars. Elements are made anew only if services or limits differ.
-     * @param {SidecarNow[]} sidecars none: the section is hidden
+     * Updates the list of sidecars. Its elements are replaced only if services or limits differ.
+     * @param {SidecarNow[]} sidecars []: the section is hidden
      */
     update(sidecars) {
       section.hidden = sidecars.length === 0
@@ -48,7 +48,7 @@ export function createSidecarList() {
 }
 
 /**
- * Creates the item of a sidecar, with a meter if it has a CPU limit.
+ * Creates the item of a sidecar, still without numbers, with a meter if it has a CPU limit.
  * @param {SidecarNow} sidecar
  * @returns {HTMLElement}
  */
@@ -92,8 +92,8 @@ export function createTrialTable() {
   return {
     /**
      * Updates the table, the newest trial first. All rows are made anew, because a new arm can change the labels of all.
-     * @param {LiveResult[]} results none: the section is hidden
-     * @param {LiveRow[]} rows that have the labels of the arms
+     * @param {LiveResult[]} results []: the section is hidden
+     * @param {LiveRow[]} rows that have the labels of the arms; an arm without a row has its name and values as label
      */
     update(results, rows) {
       section.hidden = results.length === 0

@@ -70,7 +70,7 @@ function followEvents() {
 }
 
 /**
- * Adds points to the series of their sidecars, which are thinned as the server thins its own. A sidecar without a series gets one.
+ * Adds points to `series`, by sidecar; they are thinned as the server thins its own. A sidecar without a series gets one.
  * @param {SidecarSeries[]} points new ones, by sidecar
  */
 function addPoints(points) {
@@ -87,7 +87,7 @@ function addPoints(points) {
 }
 
 /**
- * Updates the texts, progress and sidecars of a run, and the series of the trial.
+ * Updates the title, texts, progress, time left and sidecars of a run, and the chart of the trial's series.
  * @param {import('./state.js').RunSnapshot} snapshot
  */
 function updateFromSnapshot(snapshot) {
@@ -119,15 +119,18 @@ function updateFromSnapshot(snapshot) {
 }
 
 /**
- * Updates the charts of rounds and the table of trials.
- * @param {LiveRow[]} rows
+ * Updates the charts of rounds, and the table of trials from `results`.
+ * @param {LiveRow[]} rows the arms over the rounds so far
  */
 function updateTrials(rows) {
   charts.drawAllRounds(rows)
   trialTable.update(results, rows)
 }
 
-/** Updates the text of the time left. A cluster sends no event during a window, so the page counts the time down by itself. */
+/**
+ * Updates the text of the time left: `–` if it is not known. A cluster sends no event during a window, so the page counts the time
+ * down by itself.
+ */
 function updateTimeLeft() {
   const seconds = timeLeft && Math.max(0, timeLeft.seconds - (performance.now() - timeLeft.sinceMs) / 1000)
   setTextById('left', renderTimeLeft(seconds) ?? '–')
@@ -137,6 +140,7 @@ function updateTimeLeft() {
  * Sets the text of an element.
  * @param {string} id
  * @param {string | null} text null: empty
+ * @throws {Error} if page.html lacks the element
  */
 function setTextById(id, text) {
   setText(findElement(id), text)

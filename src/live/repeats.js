@@ -17,7 +17,8 @@ import { listVariedAxes, renderArmLabel, renderArmName, renderAxes } from '../mo
  * @typedef {object} KeptTrial
  * @property {Pick<TrialRecord['trial'], 'interleaving' | 'isExclusive'>} trial
  * @property {number} goodUses uses that no gate spoiled; -1: it failed
- * @property {number | null} cost in the quantity that compares arms under this load; null: not measured, or spoiled
+ * @property {number | null} cost in the quantity that compares arms under this load; null: not measured, spoiled, or its kind has a
+ *   part of its own in the record
  * @property {number | null} ratePerSecond null: no closed loop, or as `cost`
  */
 
@@ -27,6 +28,7 @@ import { listVariedAxes, renderArmLabel, renderArmName, renderAxes } from '../mo
  */
 
 /**
+ * An arm over the repeats so far.
  * @typedef {object} ValueRow
  * @property {string} label of the arm
  * @property {number | null} cost the median of the repeats; null: none has a value
@@ -34,6 +36,7 @@ import { listVariedAxes, renderArmLabel, renderArmName, renderAxes } from '../mo
  */
 
 /**
+ * The ratio of two arms over the repeats so far.
  * @typedef {object} RatioSoFar
  * @property {string} a the name of the first arm
  * @property {string} b that of the second
@@ -42,18 +45,19 @@ import { listVariedAxes, renderArmLabel, renderArmName, renderAxes } from '../mo
  * @property {number | null} low null: too few repeats for an interval
  * @property {number | null} high
  * @property {number} repeats with a ratio
- * @property {boolean} isNarrower than after the repeat before
+ * @property {boolean} isNarrower the interval is narrower than after the repeat before, or is the first
  */
 
 /**
- * @typedef {object} PartSoFar the repeats of one kind of trial
- * @property {string[]} arms their ids
+ * The repeats of one kind of trial.
+ * @typedef {object} PartSoFar
+ * @property {string[]} arms ids, also of A/A arms
  * @property {string} conditions such as `at 1 CPU each`; empty: nothing sets the part apart
  * @property {number} repeat the last that ended
  * @property {number} repeats planned
  * @property {boolean} isMost the run may end with fewer
- * @property {ValueRow[]} rows
- * @property {RatioSoFar[]} ratios
+ * @property {ValueRow[]} rows of all arms but A/A arms
+ * @property {RatioSoFar[]} ratios []: no pair has one yet
  */
 
 /**
@@ -85,7 +89,7 @@ export function createRepeats() {
       ;({ arms, contrasts } = planned)
     },
     /**
-     * Adds a trial.
+     * Adds a trial. Its values are part of the results once its repeat ends.
      * @param {TrialRecord} record
      */
     add(record) {
@@ -96,7 +100,7 @@ export function createRepeats() {
       rounds[round - 1].push(createKeptTrial(record))
     },
     /**
-     * Computes the values of a part after one of its repeats has ended.
+     * Computes the values of a part after one of its repeats has ended, without A/A arms.
      * @param {{ round: number, rounds: number, isMost: boolean, arms: string[] }} ended arms: their ids
      */
     end({ round, rounds, isMost, arms: ids }) {
@@ -115,7 +119,7 @@ export function createRepeats() {
     },
     /**
      * Lists the parts in the order in which they ran.
-     * @returns {PartSoFar[]}
+     * @returns {PartSoFar[]} []: no repeat has ended
      */
     list: () => [...parts.values()],
   }
@@ -181,11 +185,11 @@ function summariseArms(arms, { kept, rounds }) {
 }
 
 /**
- * Computes the ratios of each plane to the first one under the same conditions, and of a plane to itself by contrasts.
+ * Computes the ratios of the first plane to each other under the same conditions, and of a plane to itself by contrasts.
  * @param {Arm[]} arms of one part
  * @param {{ kept: KeptTrials, rounds: number, contrasts: AxisName[], previous: RatioSoFar[] }} options previous: the ratios
  *   after the repeat before
- * @returns {RatioSoFar[]} without the pairs that have no ratio yet
+ * @returns {RatioSoFar[]} without the pairs that have no ratio yet, or whose load compares no quantity
  */
 function summarisePairs(arms, { kept, rounds, contrasts, previous }) {
   const pairs = listPairs({ arms, contrasts })

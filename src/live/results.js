@@ -11,13 +11,13 @@ import { findCountedValue } from './repeats.js'
  * @import { Arm, AxisName, BoundBy, Quantity, TrialRecord } from '../model/types.ts'
  */
 /**
- * A trial that ended. A number is null if it was not measured.
+ * A trial that ended. Its numbers are those that were measured, also if a gate spoiled the trial; null: not measured.
  * @typedef {object} LiveResult
  * @property {string} id
  * @property {number} round
  * @property {string} arm its id
- * @property {string} name of its plane
- * @property {string} what the arm's values on the axes that vary; empty: none vary
+ * @property {string} name of the arm (`renderArmName`)
+ * @property {string} what the arm's values on the axes that vary; empty: none vary, or it can have none of them
  * @property {TrialRecord['outcome']} outcome
  * @property {BoundBy | null} boundBy null: it is not known
  * @property {string | null} reason the first of the record's; null: it has none
@@ -41,8 +41,8 @@ const DRAWN = /** @type {const} */ (['throughput', 'cpuPerRequest'])
 /**
  * The kept part of a record: a run has thousands of records, each with every thread of every process.
  * @typedef {Omit<LiveResult, 'arm' | 'name' | 'what'> & { arm: Arm, values: Record<typeof DRAWN[number], number | null>,
- *   trial: Pick<TrialRecord['trial'], 'isExclusive'>, goodUses: number }} KeptResult goodUses: uses that no gate spoiled; -1: it
- *   failed
+ *   trial: Pick<TrialRecord['trial'], 'isExclusive'>, goodUses: number }} KeptResult values: null: not measured, or a gate spoiled
+ *   it; goodUses: uses that no gate spoiled; -1: it failed
  */
 
 /**
@@ -76,7 +76,7 @@ export function createResults() {
      */
     isCounted: (/** @type {TrialRecord['trial']} */ { arm, repeats }) => repeats === null && isOfPlan(arm),
     /**
-     * Sets the plan. If the same run is planned again, with fewer arms, its results stay.
+     * Sets the plan. If the same run is planned again, with fewer arms, its results stay; a new run begins without results.
      * @param {{ run: { id: string }, arms: Arm[], rounds: number, trials: number | null }} planned trials: null in a search
      */
     plan({ run, arms, rounds, trials }) {
@@ -123,7 +123,8 @@ export function createResults() {
     /**
      * Lists the arms in the order of the plan. In a search it lists only arms with results, in the order in which they were
      * tried.
-     * @returns {LiveRow[]} throughput, cpuPerRequest: the median is null without a value
+     * @returns {LiveRow[]} throughput, cpuPerRequest: the median is null without a value; []: nothing is planned, or a search has no
+     *   result yet
      */
     rows() {
       const hasResult = (/** @type {Arm} */ { id }) => results.some(({ arm }) => arm.id === id)
@@ -143,7 +144,7 @@ export function createResults() {
 }
 
 /**
- * Creates the kept part of a record.
+ * Creates the kept part of a record. Values that are not finite become null.
  * @param {TrialRecord} record
  * @returns {KeptResult}
  */
@@ -170,7 +171,7 @@ function createKeptResult(record) {
  * Summarises the drawn quantities of an arm over its rounds, by confidence sequences: a viewer may end a run at any time, and only
  * their intervals hold then.
  * @param {KeptResult[]} results of the arm
- * @param {number} rounds
+ * @param {number} rounds of the plan, or more if a result is of a later one
  * @returns {Record<typeof DRAWN[number], Quantity>} the median is null without a value
  */
 function summariseRounds(results, rounds) {

@@ -20,7 +20,8 @@ const HEAD_MS = 5000
  * @param {http.RequestListener} answer answers the requests that are not refused
  * @param {(closed: Promise<unknown>) => Promise<unknown> | void} [finish] is awaited by `close` before it cuts open connections;
  *   closed: resolves once all have ended by themselves
- * @returns {Promise<{ url: string, close: () => Promise<void> }>} url: of the root, with a slash at its end
+ * @returns {Promise<{ url: string, close: () => Promise<void> }>} url: of the root, with a slash at its end, by the host name if the
+ *   server listens at all addresses; close: resolves once all connections have ended
  * @throws {BenchError} if nothing can be served there
  */
 export async function serveRequests(address, answer, finish = () => {}) {
@@ -88,7 +89,7 @@ function createAddressLimit(connectionsMost) {
  * Says whether a Host header names this machine. Its port is not checked, as it may be that of a tunnel.
  * @param {string | undefined} header undefined: the request has none
  * @param {LiveAddress} address at which the server listens
- * @returns {boolean}
+ * @returns {boolean} false also: there is no header, or it is no host
  */
 function isOwnHost(header, address) {
   if (!header || !URL.canParse(`http://${header}`)) return false

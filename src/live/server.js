@@ -37,12 +37,14 @@ const PAGE = {
 /** @typedef {{ echarts: string, modules: Record<string, string> }} LiveAssets sources of scripts; modules: by path on the server */
 
 /**
- * Starts the server of the page. The state must apply an event before it is published.
+ * Starts the server of the page, which answers GET for the page, its scripts, and the events of the run at `/events`. The state must
+ * apply an event before it is published.
  * @param {{ address: LiveAddress, state: RunState, assets: LiveAssets, intervalMs?: number }} options intervalMs: between
  *   events; 500 by default
  * @returns {Promise<{ url: string, publish: (event: RunEvent) => void, close: () => Promise<void> }>} url: of the page; close:
  *   leaves browsers FLUSH_MS to read the last events
- * @throws {import('../lib/errors.js').BenchError} if nothing can be served there
+ * @throws {import('../lib/errors.js').BenchError} if nothing can be served there; the system's error if a file of the page cannot
+ *   be read
  */
 export async function startLiveServer({ address, state, assets, intervalMs }) {
   const scripts = Object.entries({ ...assets.modules, '/echarts.js': assets.echarts })
@@ -72,7 +74,7 @@ export async function startLiveServer({ address, state, assets, intervalMs }) {
 }
 
 /**
- * Answers a request with a text.
+ * Answers a request with a text, and ends the response.
  * @param {ServerResponse} response
  * @param {{ status: number, type?: string, text: string }} content type: plain text by default
  */

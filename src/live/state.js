@@ -28,14 +28,16 @@ import { createResults } from './results.js'
  * The fields that are computed from others.
  * @typedef {object} ComputedFields
  * @property {number | null} secondsLeft of the run; null: not known, or it has ended
- * @property {SidecarNow[]} sidecars []: none run
- * @property {number | null} ratePerSecond requests between the last two counts; null: fewer than two, or the trial has ended
+ * @property {SidecarNow[]} sidecars of this or the last trial; []: no sample of it has come yet, or it has none
+ * @property {number | null} ratePerSecond requests between the last two counts; null: fewer than two, of one moment or falling, or the
+ *   trial has ended
  * @property {{ name: string, what: string, link: string } | null} arm of this or the last trial; what: its values on the axes that
  *   vary; null: no trial has begun
- * @property {number | null} failed requests of this trial; null: none were counted yet
- * @property {number} failedInAll requests of the run
- * @property {{ completed: number, failed: number, invalid: number }} outcomes numbers of trials
- * @property {PartSoFar[]} parts
+ * @property {number | null} failed requests of this or the last trial that failed; null: none were counted yet, or nothing counts
+ *   them
+ * @property {number} failedInAll requests of the run that failed
+ * @property {{ completed: number, failed: number, invalid: number }} outcomes numbers of ended trials
+ * @property {PartSoFar[]} parts []: no repeat has ended
  */
 /**
  * A run at its last event.
@@ -45,8 +47,8 @@ import { createResults } from './results.js'
 
 /**
  * Creates the state of a run. A missing value is null, never 0.
- * @returns apply: applies an event; isCoveredByRepeat: says whether a repeat's line covers a trial; version: returns the number of
- *   events so far; snapshot, series, results, rows: read the state
+ * @returns apply: applies an event, and is the only function that changes the state; isCoveredByRepeat: says whether a repeat's line
+ *   covers a trial; version: returns the number of events so far; snapshot, series, results, rows: read the state
  */
 export function createRunState() {
   const results = createResults()
@@ -167,30 +169,35 @@ function createInitialFields() {
 
 /**
  * Creates the counter of the requests of a trial, and of the failures in the trials before.
- * @returns clear: begins a run; begin: begins a trial; count: sets the requests so far; end: ends a trial; snapshot: computes
- *   ratePerSecond and failed (null: not known) and failedInAll
+ * @returns clear: begins a run; begin: begins a trial; count: sets the requests of the trial so far; end: ends a trial; snapshot:
+ *   computes ratePerSecond and failed (null: not known) and failedInAll
  */
 function createRequestCounter() {
   const noCounts = { earlier: /** @type {Count | null} */ (null), last: /** @type {Count | null} */ (null) }
   let counts = noCounts
   let failedBefore = 0
   let isOpen = false
+  let isCountAdded = false
   return {
     clear() {
-      ;[counts, failedBefore, isOpen] = [noCounts, 0, false]
+      ;[counts, failedBefore, isOpen, isCountAdded] = [noCounts, 0, false, false]
     },
     begin() {
-      ;[counts, isOpen] = [noCounts, true]
+      ;[counts, isOpen, isCountAdded] = [noCounts, true, false]
     },
     count(/** @type {Count} */ { requests, failed, atMs }) {
       counts = { earlier: counts.last, last: { requests, failed, atMs } }
     },
     /**
-     * Ends a trial. A cluster sends no counts: the failures are then those of the window, from the record.
-     * @param {number} recordedFailures
+     * Ends a trial. Without counts, as on a cluster and of a record that was read back, its failures are those of the window.
+     * @param {number} recordedFailures of the window, from the record
      */
     end(recordedFailures) {
-      failedBefore += (isOpen ? counts.last?.failed : null) ?? recordedFailures
+      // Counts of interleaved arms are of all together.
+      if (isOpen && counts.last) {
+        failedBefore += counts.last.failed
+        isCountAdded = true
+      } else if (!isCountAdded) failedBefore += recordedFailures
       isOpen = false
     },
     snapshot() {

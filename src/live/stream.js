@@ -14,9 +14,10 @@ const UNREAD_MOST_BYTES = 1024 * 1024
 const HEADERS = { 'content-type': 'text/event-stream; charset=utf-8', connection: 'close' }
 
 /**
- * Creates the stream of server-sent events. A new connection or plan gets `reset` { snapshot, series, results, rows }. Twice a
- * second follow, together, `trial` { result, rows } for each trial that ended, `new-trial` when the series begin again, and
- * `state` { snapshot, points } with the new points. The last event is `end` { snapshot }; then the connection ends.
+ * Creates the stream of server-sent events. A new connection or plan gets `reset` { snapshot, series, results, rows }. Every
+ * `intervalMs` follow, together, if anything changed: `trial` { result, rows } for each trial that ended, `new-trial` when the
+ * series begin again, and `state` { snapshot, points } with the new points. The last event is `end` { snapshot }; then the
+ * connection ends. A comment each HEARTBEAT_MS keeps it open.
  * @param {{ state: Pick<RunState, 'snapshot' | 'series' | 'results' | 'rows'>, intervalMs?: number }} options intervalMs: between
  *   events; 500 by default
  * @returns addClient: adds a browser; publish: collects an event; close: ends all connections
@@ -44,8 +45,8 @@ export function createStream({ state, intervalMs = 500 }) {
 
   return {
     /**
-     * Sends a browser all so far, and from then on each change until the run ends.
-     * @param {ServerResponse} response
+     * Sends a browser all so far, and from then on each change until the run ends. After its end the response is ended, too.
+     * @param {ServerResponse} response whose headers were not sent
      */
     addClient(response) {
       // The others get their changes first, because the new one gets everything.
@@ -65,7 +66,8 @@ export function createStream({ state, intervalMs = 500 }) {
       timer ??= setInterval(tick, intervalMs).unref()
     },
     /**
-     * Collects an event that the state has applied, for the next tick. The end of the run is sent at once.
+     * Collects an event that the state has applied, for the next tick; without browsers it is dropped. The end of the run is sent at
+     * once, and ends all connections.
      * @param {RunEvent} event
      */
     publish(event) {
@@ -84,7 +86,7 @@ export function createStream({ state, intervalMs = 500 }) {
 }
 
 /**
- * Creates the collection of the changes since the last events were sent.
+ * Creates the collection of the changes since events were last sent.
  * @param {Parameters<typeof createStream>[0]['state']} state
  * @returns add: adds an event; clear: removes the changes; flush: renders and removes them
  */
@@ -146,7 +148,7 @@ function createChanges(state) {
 }
 
 /**
- * Writes to browsers. One that reads too slowly is cut off.
+ * Writes to browsers. One that has left more unread than it may is cut off.
  * @param {Map<ServerResponse, number>} clients with the bytes that each may leave unread
  * @param {string} text empty: nothing is written
  */
@@ -169,7 +171,7 @@ function renderReset(state) {
 }
 
 /**
- * Renders the event of the end.
+ * Renders the event of the end, with the last state.
  * @param {Pick<RunState, 'snapshot'>} state
  * @returns {string}
  */

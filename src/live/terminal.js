@@ -36,7 +36,7 @@ const CONTROLS = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
  * columns, and have no control characters.
  * @param {RunSnapshot} snapshot
  * @param {number} columns of the terminal
- * @returns {string[]}
+ * @returns {string[]} []: nothing is known yet
  */
 export function renderLiveLines(snapshot, columns) {
   const { experiment, progress, phase, secondsLeft, ending } = snapshot
@@ -63,10 +63,11 @@ function cutLine(line, columns) {
 }
 
 /**
- * Renders the first part as bars with its first ratios, each later part as a line, and the failed requests.
+ * Renders the first part as bars with its first RATIOS_SHOWN ratios, each later part as a line, and the failed requests of the
+ * trial.
  * @param {RunSnapshot} snapshot
  * @param {number} columns
- * @returns {string[] | null} lines, some empty; null: the first part has no value yet
+ * @returns {string[] | null} lines, some empty; null: there is no part yet, or the first one has no cost
  */
 function renderParts({ parts, failed, ending }, columns) {
   const [first, ...laterParts] = parts
@@ -104,7 +105,7 @@ function renderBars(rows, columns) {
  * Renders a bar, to an eighth of a column.
  * @param {number} cost
  * @param {number} largestCost that of the longest bar; 0: all bars are empty
- * @returns {string} padded to the longest bar
+ * @returns {string} padded to SHARE_COLUMNS, the longest bar
  */
 function renderBar(cost, largestCost) {
   const eighths = Math.round((8 * SHARE_COLUMNS * cost) / (largestCost || 1))
@@ -130,10 +131,10 @@ function renderSidecars({ arm, sidecars, ratePerSecond, failed }) {
 }
 
 /**
- * Shows a run on a terminal, in place. A timer draws, and only after an event, because drawing delays the sampling in this
- * process.
+ * Shows a run on a terminal, in place, until `close`. A timer draws, and only after an event, because drawing delays the sampling
+ * in this process. The timer does not keep the process alive.
  * @param {{ stream: NodeJS.WritableStream & { columns?: number }, state: Pick<RunState, 'snapshot' | 'version'>,
- *   intervalMs?: number }} options stream: a terminal; intervalMs: between two drawings
+ *   intervalMs?: number }} options stream: a terminal; intervalMs: between two drawings, 500 by default
  * @returns say: prints a line above the view; close: removes the view
  */
 export function createTerminalView({ stream, state, intervalMs = 500 }) {
@@ -156,7 +157,7 @@ export function createTerminalView({ stream, state, intervalMs = 500 }) {
       stream.write(`${escapeControls(line)}\n`)
       if (isOpen && lines.length > 0) update(lines.join('\n'))
     },
-    /** Removes the view; later lines are printed as they are. */
+    /** Removes the view, once; `say` still prints lines. */
     close() {
       if (!isOpen) return
       isOpen = false
@@ -169,7 +170,7 @@ export function createTerminalView({ stream, state, intervalMs = 500 }) {
 /**
  * Renders what a sidecar uses: its CPU, with a bar if it has a limit, its throttling and its memory.
  * @param {import('../judge/sidecars.js').SidecarNow} sidecar
- * @returns {(string | null)[]} null: not known
+ * @returns {(string | null)[]} CPU, throttling and memory; null: not known, or it has no limit that could throttle it
  */
 function renderSidecarUse(sidecar) {
   const { ofCap, cpuLimitCores } = sidecar
@@ -179,14 +180,14 @@ function renderSidecarUse(sidecar) {
 }
 
 /**
- * Joins the fields that are not empty.
- * @param {(string | null | undefined)[]} words
+ * Joins the fields that are not empty, by two spaces.
+ * @param {(string | null | undefined)[]} words the fields
  * @returns {string}
  */
 const joinFields = words => words.filter(Boolean).join('  ')
 
 /**
- * Removes control characters.
+ * Removes the characters that could disturb the terminal (CONTROLS), line ends too.
  * @param {string} text
  * @returns {string}
  */

@@ -41,8 +41,8 @@ export function renderPartPlace({ conditions, repeat, repeats, isMost }) {
 }
 
 /**
- * Renders the values and ratios of a part in a line: the first few of each, and the number of the others. Values are left out if
- * none of them is known.
+ * Renders the values and ratios of a part in a line: the first ROWS_MOST values and RATIOS_MOST ratios, and the number of the
+ * others. Values are left out if none of them is known.
  * @param {PartSoFar} part
  * @returns {string} empty: there are neither
  */
@@ -107,7 +107,7 @@ export function renderCpuUse({ cores, cpuLimitCores }) {
 }
 
 /**
- * Renders the share of scheduler periods that were throttled.
+ * Renders the share of scheduler periods that were throttled: `throttled 12 %`.
  * @param {Pick<SidecarNow, 'throttledFraction'>} sidecar
  * @returns {string | null} null: it is not known, or there is no CPU limit
  */
@@ -116,7 +116,7 @@ export function renderThrottling({ throttledFraction }) {
 }
 
 /**
- * Renders anonymous memory, or the working set if only that is known.
+ * Renders anonymous memory in MiB, or the working set if only that is known, which the text then says.
  * @param {SidecarNow} sidecar
  * @returns {string | null} null: neither is known
  */

@@ -3,7 +3,7 @@ import { DEFAULT_GENERATOR } from '../model/tools.js'
 /** @import { LoadGenerator } from '../model/types.ts' */
 
 /**
- * Loaders of the generators, by their names in model/tools.js: the code of each is loaded when it is needed.
+ * Loads each generator's code when it is needed. The names are those of GENERATORS.
  * @type {Record<string, () => Promise<LoadGenerator>>}
  */
 const LOADS = {

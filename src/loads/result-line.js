@@ -2,7 +2,7 @@ import { BenchError } from '../lib/errors.js'
 import { findFault } from '../lib/schema-issue.js'
 
 /**
- * Calls `parse`, and names the line of the generator's log in its error.
+ * Calls `parse` for one line of a generator's log, and names the line in its error.
  * @template T
  * @param {number} number of the line, from 1
  * @param {() => T} parse parses the line

@@ -8,7 +8,7 @@ const DRAWS = 8
 /**
  * Counts the slices that cover warm-up, window and tail of a load, and one more.
  * @param {{ warmupSeconds: number, windowSeconds: number }} load
- * @param {{ sliceMs: number, tailMs: number }} options
+ * @param {{ sliceMs: number, tailMs: number }} options sliceMs: above 0
  * @returns {number}
  */
 export function countSlices({ warmupSeconds, windowSeconds }, { sliceMs, tailMs }) {
@@ -19,7 +19,7 @@ export function countSlices({ warmupSeconds, windowSeconds }, { sliceMs, tailMs 
  * Orders the slices: every arm has one in each round, in a random order in which each arm follows each other about equally
  * often. From one round to the next an arm comes at most one place later, so it is idle for at most as many slices as there are
  * arms: sidecars close connections that are idle for longer.
- * @param {{ arms: number, slices: number, seed: number }} options arms: at most ten
+ * @param {{ arms: number, slices: number, seed: number }} options arms: from one to ten, as a place is one digit
  * @returns {string} one digit for each slice, the place of its arm
  */
 export function orderSlices({ arms, slices, seed }) {

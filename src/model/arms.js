@@ -14,11 +14,14 @@ export const AXES = { ...LOAD_AXES, ...SIDECAR_AXES, ...CONTROL_PLANE_AXES, cpuL
 /** @type {AxisName[]} */
 export const AXIS_NAMES = /** @type {AxisName[]} */ (Object.keys(AXES))
 
-/** The axes of control planes; an arm has conditions only on those that have a value. @type {AxisName[]} */
+/** The names of the axes of control planes; an arm has conditions only on those that have a value. @type {AxisName[]} */
 export const CONTROL_PLANE_NAMES = /** @type {AxisName[]} */ (Object.keys(CONTROL_PLANE_AXES))
 
 const RECORDED = AXIS_NAMES.filter(name => AXES[name].recorded && !CONTROL_PLANE_NAMES.includes(name))
-/** Conditions that every arm has, and those that an arm lacks if the axis has no value. @type {Record<'every' | 'sparse', AxisName[]>} */
+/**
+ * Conditions beside those of control planes: all arms have those of `every`; an arm lacks one of `sparse` if its value is null.
+ * @type {Record<'every' | 'sparse', AxisName[]>}
+ */
 export const CONDITION_AXES = {
   every: RECORDED.filter(name => !isSparse(name)),
   sparse: RECORDED.filter(isSparse),
@@ -61,8 +64,8 @@ export function renderAxes(arm, names) {
 }
 
 /**
- * Says whether the first arm is the baseline of the second: it has no sidecars, and is equal in every axis that is not of
- * sidecars.
+ * Says whether the first arm is the baseline of the second: it has no sidecars, the same kind of load, and the same values on
+ * BASELINE_AXES.
  * @param {ArmOnAxes & { hasSidecars: boolean }} baseline
  * @param {ArmOnAxes} arm
  * @returns {boolean} false also: both are the same object
@@ -72,7 +75,7 @@ export function isBaselineOf(baseline, arm) {
 }
 
 /**
- * Says whether two arms have the same kind of load and the same values on some axes.
+ * Says whether two arms have the same kind of load, interleaved or not, and the same values on some axes.
  * @param {ArmOnAxes} a
  * @param {ArmOnAxes} b
  * @param {AxisName[]} names
@@ -83,7 +86,7 @@ export function areAlikeOn(a, b, names) {
 }
 
 /**
- * Creates a key that arms share if they differ in nothing but the plane.
+ * Creates a key that arms share if they have the same kind of load and the same values on all axes, whatever their planes.
  * @param {ArmOnAxes} arm
  * @param {AxisName | null} [except] an axis in which they may differ, too
  * @returns {string}
@@ -94,7 +97,7 @@ export function createGroupKey(arm, except = null) {
 }
 
 /**
- * Renders the part of a load that arms must share to be compared.
+ * Renders the kind of a load, and whether interleaved arms share it: arms are compared only if both are the same.
  * @param {{ kind: string, isInterleaved?: true }} load
  */
 function renderLoadKind({ kind, isInterleaved }) {
@@ -124,11 +127,11 @@ export function renderContenderName(arm) {
 }
 
 /**
- * Renders the values of an arm on the axes that vary, joined by commas, without those that it cannot have, such as a CPU limit
- * without sidecars.
+ * Renders the values of an arm on the axes that vary, joined by commas. It leaves out those that the arm cannot have, such as a
+ * CPU limit without sidecars, and null on an axis with `isUnsaidWhenNull`.
  * @param {Pick<Arm, 'hasSidecars' | 'link' | 'cpuLimitCores' | 'load' | 'conditions'>} arm
  * @param {AxisName[]} varied
- * @returns {string} empty: it has none
+ * @returns {string} empty: all are left out
  */
 export function renderVariedAxes(arm, varied) {
   const canHave = (/** @type {AxisName} */ name) => {
@@ -149,7 +152,7 @@ export function renderArmLabel(arm, varied) {
 }
 
 /**
- * Parses `name:profile@control=variant`, without checking that they exist.
+ * Parses `name:profile@control=variant`, without checking that they exist. Text after a second `:` or `@` is dropped.
  * @param {string} text
  * @returns {PlaneChoice} a missing profile or variant is null, a missing control absent, a missing name empty
  */
@@ -171,7 +174,8 @@ export function isRedirected({ interception }) {
 }
 
 /**
- * Says whether a process of an arm shares a CPU quota with another one, as containers of a pod.
+ * Says whether a process of an arm shares a CPU quota with another one, as containers of a pod do: only a sidecar and its
+ * application can.
  * @param {Pick<Arm, 'conditions'>} arm
  * @param {import('./types.ts').ProcessSpec['role']} role
  * @returns {boolean}
@@ -181,9 +185,9 @@ export function sharesPodQuota({ conditions }, role) {
 }
 
 /**
- * Picks the fields of a choice from an object that has more.
+ * Picks the fields of a choice from an object that has more, such as an arm.
  * @param {PlaneChoice} choice
- * @returns {PlaneChoice}
+ * @returns {PlaneChoice} without `control` if the choice has none
  */
 export function pickPlaneChoice({ plane, variant, profile, control }) {
   return { plane, variant, profile, ...(control !== undefined && { control }) }

@@ -4,11 +4,11 @@
  */
 
 /**
- * Lists a listener for each route: its only cluster takes every connection. The first of a direction is named after it
- * (`inbound`), further ones have a number, too (`inbound_2`).
- * @param {SidecarModel} model
- * @returns the inbound ones first; port: that of the route, or else of the direction; redirectedPorts: undefined: connections are
- *   not redirected; []: the model has no route
+ * Lists a listener for each route of a sidecar: all of its connections go to the first cluster of the route's split. The first
+ * listener of a direction is named after it (`inbound`), further ones have a number, too (`inbound_2`).
+ * @param {SidecarModel} model that has each of these clusters
+ * @returns the inbound ones first; port: that of the route, or else of the direction; redirectedPorts: undefined if connections
+ *   are not redirected. []: the model has no route
  */
 export function listByteListeners({ inbound, outbound, clusters }) {
   const listDirection = (

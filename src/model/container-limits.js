@@ -1,11 +1,12 @@
 import { MIB } from '../lib/units.js'
 
-/** Limits of a container, in the form that a user pastes into a file of Kubernetes. Pure. */
+/** Renders limits of a container as a user pastes them into a file of Kubernetes. Pure. */
 
 /**
+ * The limits of a container.
  * @typedef {object} Limits
- * @property {number} millicores
- * @property {number} mebibytes
+ * @property {number} millicores of the CPU limit
+ * @property {number} mebibytes of the memory limit
  * @property {number} [requestMillicores] the CPU request; absent: it is `millicores`
  * @property {true} [isRequest] `millicores` is a request only, and there is no CPU limit
  */
@@ -45,10 +46,9 @@ export function renderResources(limits) {
 }
 
 /**
- * Creates the `resources` of a Kubernetes container, whose memory request is its memory limit. With `isRequest`, it has no CPU
- * limit.
+ * Creates the `resources` of a Kubernetes container, whose memory request is its memory limit.
  * @param {Limits} limits
- * @returns requests and limits, as quantities of Kubernetes
+ * @returns requests and limits, as quantities of Kubernetes (`150m`, `64Mi`); limits: without `cpu` if `isRequest` is set
  */
 export function createResources({ millicores, mebibytes, requestMillicores = millicores, isRequest }) {
   const memory = `${mebibytes}Mi`

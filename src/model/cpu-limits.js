@@ -7,7 +7,7 @@ const CPUS_PER_CAPPED_CORE = 3.5
 const CPUS_PER_CAPPED_CORE_ALONE = 2
 
 /**
- * Says whether sidecars with a CPU limit can bound the throughput.
+ * Says whether sidecars with a CPU limit can bound the throughput under k6.
  * @param {number} cpuLimit in cores
  * @param {number} cpus of the machine
  * @param {boolean} [isLoadElsewhere] the generator takes none of these CPUs
@@ -31,10 +31,10 @@ export function canBindOnlyBesideWrk({ cpuLimit, cpus, sidecars }) {
 }
 
 /**
- * Finds the largest of seven CPU limits, from 4 cores down to 0.1, at which sidecars can bound the throughput.
+ * Finds the largest of some common CPU limits at which sidecars can bound the throughput.
  * @param {number} cpus of the machine
  * @param {boolean} [isLoadElsewhere] the generator takes none of these CPUs
- * @returns {number} cores; 0.1 also: none can
+ * @returns {number} cores; the smallest of these limits also if none can
  */
 export function findLargestBindingCpuLimit(cpus, isLoadElsewhere = false) {
   return [4, 3, 2, 1, 0.5, 0.25, 0.1].find(cpuLimit => canBind(cpuLimit, cpus, isLoadElsewhere)) ?? 0.1

@@ -56,7 +56,8 @@ export const FEATURE_NAMES = /** @type {FeatureName[]} */ (Object.keys(FEATURES)
 /**
  * Parses a value of the axis.
  * @param {string} text lean, all, or names joined by +
- * @returns names: as written, []: lean; unknown: the first that this kit does not know, undefined: it knows all
+ * @returns names: as written, but FEATURE_NAMES for all, and [] for lean; unknown: the first that this kit does not know;
+ *   undefined: it knows all
  */
 function parseFeatureNames(text) {
   const sets = new Map([
@@ -89,7 +90,7 @@ export const featureSet = z.string().transform((text, context) => {
 /**
  * Puts a value of the axis in this kit's order, as records of older kits have another.
  * @param {string} text
- * @returns {string} `text` itself: this kit does not know the value
+ * @returns {string} `text` itself: featureSet refuses it, as of a kit with other features
  */
 export function orderFeatures(text) {
   return featureSet.safeParse(text).data ?? text
@@ -125,7 +126,7 @@ export function createFeatures(features) {
 }
 
 /**
- * Finds the reason why a plane cannot have the features of an arm.
+ * Finds the reason why a plane cannot have the features of an arm. A plane without `features` can have none.
  * @param {Pick<DataPlane, 'features'>} plane
  * @param {Pick<Conditions, 'features' | 'tls'>} conditions
  * @returns {string | null} a sentence; null: it can have them

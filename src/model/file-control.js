@@ -1,8 +1,8 @@
 /** @import { Control } from './types.ts' */
 
 /**
- * Creates a control plane of files: nothing runs beside the sidecars, and each reads the files of its own folder. It has no
- * actions before the commit unless they are overridden.
+ * Creates the control `file`: nothing runs beside the sidecars, and each reads the files of its own folder. Unless they are
+ * overridden, it has no actions before the commit.
  * @param {Pick<Control, 'createSidecar' | 'commit'> & Partial<Control>} overrides
  * @returns {Control}
  */

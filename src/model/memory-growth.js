@@ -8,9 +8,9 @@ const KIB_LEAST_BYTES = 100
 
 /**
  * Computes the bytes by which memory grew in all parts together, if it grew steadily.
- * @param {number[]} bytes at the start of the first part and at the end of each
+ * @param {number[]} bytes at the start of the first part and at the end of each; NaN: not read
  * @returns {number | null} null: it grew by less than PART_LEAST_BYTES in some part, by less than half of the mean in the last,
- *   or there is no part
+ *   there is no part, or a value is NaN
  */
 export function computeSteadyGrowth(bytes) {
   const parts = bytes.slice(1).map((later, i) => later - bytes[i])

@@ -1,3 +1,4 @@
+import { callSafely } from '../lib/call-safely.js'
 import { groupBy } from '../lib/group-by.js'
 import { renderArmName } from './arms.js'
 import { OLD_SCHEMA_VERSIONS, SCHEMA_VERSION } from './versions.js'
@@ -37,13 +38,24 @@ const FIELDS_BY_NAME = ['topologies', 'tools', 'placements', 'phasesSeconds', 'e
 const AXIS_FIELDS = ['across', 'contrasts', 'contrast', 'axis', 'over']
 
 /**
- * Converts a document of a run, such as a manifest, a record or a summary, from schema version 3 or 4 to today's. It does not
- * validate, and may change the comparisons of the input.
+ * Converts a document of a run, such as a manifest, a record or a summary, from a version of OLD_SCHEMA_VERSIONS to today's. It
+ * does not validate the result. In a summary of version 4 it renames the sides of the comparisons in place.
  * @param {any} document also undefined or no object
- * @returns the converted document; `document` itself: it is of any other version, or has none
+ * @returns the converted document; with its old words if it is damaged, such as an arm that is null: the schema names the fault;
+ *   `document` itself: it is of any other version, or has none
  */
 export function moderniseDocument(document) {
   if (!OLD_SCHEMA_VERSIONS.includes(document?.schemaVersion)) return document
+  return callSafely(() => convertDocument(document), { ...document, schemaVersion: SCHEMA_VERSION })
+}
+
+/**
+ * Converts a document of an older version.
+ * @param {any} document
+ * @returns a copy
+ * @throws {TypeError} if it is damaged
+ */
+function convertDocument(document) {
   const renamed = {
     ...(document.schemaVersion === OLDEST ? moderniseWords(document) : document),
     schemaVersion: SCHEMA_VERSION,
@@ -57,6 +69,7 @@ export function moderniseDocument(document) {
  * Renames the words of version 3, and adds the kinds that it left out.
  * @param {any} document of version 3
  * @returns a copy
+ * @throws {TypeError} if the document is damaged, such as an arm that is null, or as `findTrialKind`
  */
 function moderniseWords(document) {
   const renamed = renameWords(document)
@@ -72,7 +85,7 @@ function moderniseWords(document) {
 }
 
 /**
- * Replaces `1 cores`, which kits of version 4 wrote, in the names of both sides, in place.
+ * Replaces `1 cores` at the end of the names of both sides by `1 core`, in place: kits of version 4 wrote it so.
  * @param {any[]} comparisons of a summary
  */
 function renameOneCore(comparisons) {
@@ -115,6 +128,7 @@ function renameWords(value, key = '') {
  * Finds the kind of a trial. Records of the oldest runs lack it: it follows from their other fields.
  * @param {any} record with the keys of today
  * @returns {string}
+ * @throws {TypeError} if the kind follows from the load, and the arm has none
  */
 function findTrialKind({ trial, rollout, growth }) {
   if (trial.kind !== undefined) return OLD_KINDS[trial.kind] ?? trial.kind
@@ -149,14 +163,15 @@ const CREATE_KIND_FIELDS = {
   growth: ({ growths = [] }) => ({ growths }),
 }
 
-/** Says whether a document of a run is a summary of version 4. @param {any} document */
+/** Says whether a document is a summary as before version 5: it has arms and comparisons, but no results. @param {any} document */
 function isFlatSummary(document) {
   return Array.isArray(document?.arms) && Array.isArray(document.comparisons) && document.results === undefined
 }
 
 /**
- * Splits a summary by the kinds of its arms, into one result each. A line of which no kind is found is left out.
- * @param {any} summary of version 4, in the words of today
+ * Splits a summary by the kinds of its arms, into one result each. Lines, slopes and comparisons that belong to no kind of these
+ * arms are left out.
+ * @param {any} summary of an old version, in the words of today; lines and slopes may be absent
  */
 function splitFlatSummary({ arms, comparisons, lines, slopes, ...otherFields }) {
   const { interleaved, searches, sizes, controlNeeds, growths, ...common } = otherFields
@@ -178,7 +193,8 @@ function splitFlatSummary({ arms, comparisons, lines, slopes, ...otherFields }) 
  * Finds the kind whose arms have most of the points of a line, which has no kind: arms of several kinds may have the same rates.
  * @param {CpuLine} line
  * @param {SummaryArm[]} arms
- * @returns undefined: no arm has the plane and link of the line
+ * @returns of several with equally many points, or none, that of the first arm; undefined: no arm has the plane and link of the
+ *   line
  */
 function findLineKind(line, arms) {
   const armsOfLine = arms.filter(arm => renderArmName(arm) === renderArmName(line) && arm.link === line.link)

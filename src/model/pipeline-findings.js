@@ -11,8 +11,8 @@ import { hasServerTls, hasUpstreamTls, listTemplateTexts } from './pipeline-traf
 const KEY_BY_CONNECTION = /certificate\s*:\s*(?:\(\)|\w+)\s*=>[\s\S]{0,200}?new crypto\.PrivateKey/
 
 /**
- * Lists findings about the TLS of a pipeline that has answered: it verifies no peer, or its scripts parse the key for each
- * connection.
+ * Lists findings about the TLS of a pipeline that has answered: no text of it names `tls.ca`, so it verifies no peer; or a script
+ * parses the key for each connection.
  * @param {{ pipeline: Pick<Pipeline, 'document' | 'scriptFiles' | 'file'>, keyType?: string }} options keyType: of its private
  *   key; absent: not known
  * @returns {string[]} sentences; []: it speaks no TLS, or there is nothing to report
@@ -49,7 +49,7 @@ function hasVariable(pipeline, name) {
 const CODEC = /\.(?:decode|encode)(MQTT|Dubbo|Thrift|RESP|BGP|Netlink)\(/
 
 /**
- * Finds the first codec of another protocol than HTTP that is left in the scripts after the replacements of pipeline.yaml.
+ * Finds the first codec of another protocol than HTTP in the scripts, outside of the texts that pipeline.yaml replaces.
  * @param {Pick<Pipeline, 'scriptFiles' | 'document'>} pipeline
  * @returns name: of the script; protocol; filter: such as `decodeMQTT`; null: there is no such codec
  */
@@ -63,10 +63,11 @@ export function findForeignCodec({ scriptFiles, document }) {
 }
 
 /**
- * Adds a hint to a BenchError if the scripts have a codec of another protocol than HTTP.
+ * Adds an advice to a BenchError if `findForeignCodec` finds a codec: replace it, and give `--protocol tcp`.
  * @param {unknown} error
  * @param {Pipeline} pipeline
- * @returns a new error with `error` as its cause; `error` itself: it is no BenchError, or the scripts have no such codec
+ * @returns a new BenchError with the same exit status, and `error` as its cause; `error` itself: it is no BenchError, or the
+ *   scripts have no such codec
  */
 export function addForeignCodecHint(error, pipeline) {
   const codec = findForeignCodec(pipeline)

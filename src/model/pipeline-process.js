@@ -8,14 +8,15 @@ import { createSidecarProcess } from './processes.js'
  */
 
 /**
- * Creates the process of a sidecar from its `pipeline.yaml`.
- * @param {SidecarOptions & { pipeline: Pipeline }} options
+ * Creates the process of a sidecar from its `pipeline.yaml`. It has no administration port, and listens at all addresses if the
+ * scripts fix its port.
+ * @param {SidecarOptions & { pipeline: Pipeline }} options model: with an inbound listener, unless the scripts fix the port
  * @param {(started: { argv: string[], workers: number }) => { argv: string[], sockets: number | null }} [complete] adds the
  *   arguments that its plane gives every sidecar, and returns how many sockets listen at an address. Absent: no arguments, and any
  *   number of sockets, since the kit does not know the threads of another program
  * @returns {ProcessSpec}
- * @throws {UsageError} for an unknown variable in a text of the pipeline
- * @throws {BenchError} for a limit of the model that some plane cannot have
+ * @throws {UsageError} for a variable in a text of the pipeline that is unknown, or that the model has no value for
+ * @throws {BenchError} for a limit or route of the model that some plane cannot have
  */
 export function createPipelineSidecar({ pipeline, ...options }, complete = ({ argv }) => ({ argv, sockets: null })) {
   const { model, folder } = options

@@ -8,7 +8,8 @@ import { PORTS } from './sidecar-contract.js'
 const UPSTREAM = /\{\{\s*upstream\.(port|address|url)\s*\}\}/
 
 /**
- * Says whether the scripts of a pipeline fix a port, and so need a network namespace of their own.
+ * Says whether the scripts of a pipeline fix the port that they listen at or that they call, and so need a network namespace of
+ * their own.
  * @param {Pick<Pipeline, 'document'>} pipeline
  * @returns {boolean}
  */
@@ -17,7 +18,7 @@ export function hasFixedPorts({ document: { listen, upstream } }) {
 }
 
 /**
- * Says whether requests are forwarded to the application: the file names its ports, or a text has a variable of it.
+ * Says whether requests are forwarded to the application: the file names its ports, or a text names a variable of `upstream`.
  * @param {Pick<Pipeline, 'document' | 'scriptFiles'>} pipeline
  * @returns {boolean}
  */
@@ -77,7 +78,7 @@ export function findPipelinePort({ document: { listen } }) {
  * Lists the texts in which variables are replaced: arguments, environment, files and replacements. A missing template counts as
  * empty.
  * @param {Pick<Pipeline, 'document' | 'scriptFiles'>} pipeline
- * @returns {string[]}
+ * @returns {string[]} []: there are none
  */
 export function listTemplateTexts({ document, scriptFiles }) {
   return [

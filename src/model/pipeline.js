@@ -88,9 +88,10 @@ const schema = z.strictObject({
  * @property {string} scripts the folder of scripts
  * @property {Record<string, string>} scriptFiles its text files, by their path in it
  * @property {Record<string, string>} [binaryFiles] its other files, as latin1: they are copied and never rendered
- * @property {string | null} program its path, if the document names a program that the kit does not know; else null
+ * @property {string | null} program that the document names: a name as it is, a path as an absolute one; null: it names none
  */
 
+/** A variable in a template text; its group is the name. */
 export const VARIABLE = /\{\{\s*([\w.]+)\s*\}\}/g
 const LISTEN = /\{\{\s*listen\.(port|address|url)\s*\}\}/
 
@@ -99,7 +100,7 @@ const LISTEN = /\{\{\s*listen\.(port|address|url)\s*\}\}/
  * @param {string} text YAML
  * @param {string} file its name, for errors
  * @returns {PipelineDocument}
- * @throws {UsageError} if it is empty, no YAML, or does not match the schema
+ * @throws {UsageError} with the file and line, if it is empty, no YAML, or does not match the schema
  */
 export function parsePipeline(text, file) {
   return parseYaml({ text, file, schema })
@@ -116,11 +117,11 @@ export function createPipelineDocument(document) {
 }
 
 /**
- * Asserts that a program has the version that the document requires, which may be only its first parts. Without one, any version
- * passes.
+ * Asserts that a program has the version that the document requires, which may be only its first parts. If the document names
+ * none, any version passes.
  * @param {Pick<Pipeline, 'document' | 'file'>} pipeline
  * @param {{ name: string, version: string, path: string }} tool
- * @throws {UsageError} if it has another
+ * @throws {UsageError} if the program has another
  */
 export function assertPipelineVersion({ document: { version }, file }, tool) {
   if (version === undefined || `${tool.version}.`.startsWith(`${version}.`)) return
@@ -143,10 +144,10 @@ export function summariseRequest(pipeline, payloadBytes) {
 }
 
 /**
- * Asserts that a pipeline can be rendered: files and texts that it replaces are there, its variables are known, and the program
- * gets its port.
+ * Asserts that a pipeline can be rendered: the texts that it replaces and its templates are there, its variables are known, and
+ * the program gets its port.
  * @param {Pick<Pipeline, 'document' | 'scriptFiles' | 'file'>} pipeline
- * @throws {UsageError} that names the first missing part
+ * @throws {UsageError} that names the first missing part or unknown variable
  */
 export function assertPipelineRenderable(pipeline) {
   const { document, file, scriptFiles } = pipeline
@@ -169,7 +170,8 @@ export function assertPipelineRenderable(pipeline) {
 }
 
 /**
- * Renders the arguments, the environment and the files of a program.
+ * Renders the arguments, the environment and the files of a program. A file of `files` replaces a script of its name, and an
+ * argument that is the name of a file becomes its path.
  * @param {Pipeline} pipeline that `assertPipelineRenderable` accepts
  * @param {{ model: SidecarModel, folder: string }} options folder: of its files
  * @returns {{ argv: string[], env: Record<string, string>, files: import('./types.ts').ProcessSpec['files'] }}
@@ -215,7 +217,7 @@ export function listBinaryFiles(binaryFiles = {}) {
 
 /**
  * Creates the values of VARIABLES by name. A model without a cluster, or whose first cluster has no endpoint, has none of
- * `upstream`.
+ * `upstream`; without an inbound listener, the address is 127.0.0.1.
  * @param {{ model: SidecarModel, folder: string, document: PipelineDocument }} options
  * @returns {Record<string, string>}
  */
@@ -251,6 +253,7 @@ const EXAMPLE_VALUES = Object.fromEntries(VARIABLES.map(name => [name, '1']))
  * Replaces the variables of a text by their values.
  * @param {string} text
  * @param {{ file: string, variables: Record<string, string> }} options file: its name, for errors; variables: values by name
+ * @returns {string}
  * @throws {UsageError} for a variable without a value
  */
 function renderTemplate(text, { file, variables }) {

@@ -34,7 +34,7 @@ export function createProcess(overrides) {
  * @param {SidecarOptions} options
  * @param {Pick<ProcessSpec, 'argv' | 'files' | 'admin'> & Partial<ProcessSpec>} overrides
  * @returns {ProcessSpec}
- * @throws {BenchError} for a limit of the model that some plane cannot have
+ * @throws {BenchError} for a limit or route of the model that some plane cannot have
  */
 export function createSidecarProcess({ model, folder, tool, cpuLimitCores }, overrides) {
   assertLimits(model)
@@ -59,7 +59,7 @@ export function createSidecarProcess({ model, folder, tool, cpuLimitCores }, ove
 }
 
 /**
- * Creates the process of a control plane; the overrides of its plane win.
+ * Creates the process of a control plane, as the service `mesh`; the overrides of its plane win.
  * @param {ControlOptions} options
  * @param {Pick<ProcessSpec, 'argv'> & Partial<ProcessSpec>} overrides
  * @returns {ProcessSpec}
@@ -100,7 +100,7 @@ const limits = z.object({
 })
 
 /**
- * Asserts that every plane can have the limits of a model. Those of a model without features are not checked.
+ * Asserts that every plane can have the limits and routes of a model. Those of a model without features are not checked.
  * @param {SidecarModel} model
  * @throws {BenchError} that names the first invalid limit or route
  */

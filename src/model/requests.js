@@ -30,9 +30,9 @@ export const REQUEST_AXES = /** @type {const} */ ([
 ])
 
 /**
- * Creates the one kind of request of a load. The default method is GET for a response size alone, and POST otherwise and for gRPC.
- * A size that is not set is that of the payload, or 0 where the method has no body. A service time of 0, or of another form than
- * `parseServiceTime` has, is left out.
+ * Creates the one kind of request of a load. The default method is GET for a response size without a request body, and POST
+ * otherwise and for gRPC. A body whose size is not set has that of the payload, or 0 where the method has none; headers have 0. A
+ * service time of 0, or of another form than `parseServiceTime` has, is left out.
  * @param {RequestOptions} options
  * @param {number} payloadBytes
  * @returns {RequestKind}
@@ -79,7 +79,7 @@ export function renderServiceTime({ meanMs, isExponential }) {
 /**
  * Reads the service time of a kind of request.
  * @param {Pick<RequestKind, 'serviceTime'>} kind
- * @returns {ServiceTime} 0 ms: it has none
+ * @returns {ServiceTime} 0 ms: it has none, or one of another form
  */
 export function readServiceTime({ serviceTime }) {
   return (serviceTime && parseServiceTime(serviceTime)) || { meanMs: 0, isExponential: false }
@@ -118,7 +118,7 @@ export function hasChunks({ requests = [] }) {
 /**
  * Finds the kind of request of a load that has only one.
  * @param {Pick<Load, 'requests' | 'traffic'>} load
- * @returns null: an echo, or a mix, also one of a single kind
+ * @returns null: an echo, several kinds, or a mix, also one of a single kind
  */
 export function findOnlyKind({ requests, traffic }) {
   return requests?.length === 1 && traffic === undefined ? requests[0] : null
@@ -175,10 +175,10 @@ export function computeUsersLeast(load, ratePerSecond) {
 const P99_SHARE = 0.01
 
 /**
- * Computes the p99 of the application itself over a mix: the time that 1 % of the requests exceed, found by bisection, since a
- * mix of exponential and fixed times has no formula.
+ * Computes the p99 of the application itself over a mix: the time that P99_SHARE of the requests exceed. It is found by
+ * bisection, since a mix of exponential and fixed times has no formula.
  * @param {RequestKind[]} requests
- * @returns {number} milliseconds, to 0.1 ms; 0: at most 1 % of the requests take any time
+ * @returns {number} milliseconds, to 0.1 ms; 0: at most P99_SHARE of the requests take any time, or there are none
  */
 export function computeServiceP99Ms(requests) {
   const weights = requests.reduce((sum, { weight }) => sum + weight, 0)
@@ -219,7 +219,8 @@ function computeWeightedMean(requests, measure) {
 }
 
 /**
- * Renders headers that make up so many bytes, names and line ends included: one for every 64 bytes, but at least one and at most 16.
+ * Renders headers that make up so many bytes, names and line ends included: one for every HEADER_BYTES, but at least one and at
+ * most HEADERS_MOST.
  * @param {number} bytes 0, or at least HEADER_BYTES_LEAST
  * @returns {Record<string, string>} {}: for 0 bytes
  */
@@ -246,11 +247,12 @@ export function renderAnswer(bytes, nonce) {
 }
 
 /**
- * Creates a request of the first kind of a load, with a nonce, to check its answer. The body of an echo is the nonce.
+ * Creates a request of the first kind of a load, to check its answer. It has a nonce in the header `x-nonce`, with which the body
+ * of the answer begins; the bodies of an echo are the nonce.
  * @param {Pick<Load, 'requests'>} load
  * @param {string} nonce
  * @param {Protocol} [protocol] with grpc, bodies other than those of an echo are messages as latin1
- * @returns request; answer: the body of its correct answer
+ * @returns request: without the filler headers and the timing of the kind; answer: the body of its correct answer
  */
 export function createCheckRequest({ requests }, nonce, protocol = 'http/1.1') {
   const headers = { 'x-nonce': nonce }
@@ -266,7 +268,8 @@ export function createCheckRequest({ requests }, nonce, protocol = 'http/1.1') {
 /**
  * Encodes a message of bench/k6/echo.proto, whose field 1 is a string, as latin1: a character a byte. The tag of that field is
  * byte 10, a line feed, and the length follows as a varint (protobuf.dev/programming-guides/encoding).
- * @param {string} body in ASCII; empty: so is the message, as protobuf leaves out an empty field
+ * @param {string} body in ASCII
+ * @returns {string} empty: so is the body, as protobuf leaves out an empty field
  */
 function encodeMessage(body) {
   if (body === '') return ''
@@ -286,7 +289,7 @@ export function renderSize(bytes) {
 }
 
 /**
- * Renders a load in the words of a heading: `GET, 14 KiB after 30 ms`.
+ * Renders a load in the words of a heading: `GET, 14 KiB after 30 ms`. A mix is rendered by its name and number of kinds.
  * @param {Pick<Load, 'requests' | 'payloadBytes' | 'traffic' | 'ownRequest'>} load
  * @returns {string}
  */

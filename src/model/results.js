@@ -20,7 +20,7 @@ export const findResult = ({ results }, kind) =>
   /** @type {ResultOf<Kind> | undefined} */ (results.find(result => result.kind === kind))
 
 /**
- * Lists the answers of `size`.
+ * Lists the answers of `size`, which its searches have.
  * @param {Pick<Summary, 'results'>} summary
  * @returns []: the run had no search, or none of a size
  */

@@ -1,9 +1,9 @@
 import { renderArmName } from './arms.js'
 
-/** The programs and folders of scripts of a run. The arms of a variant that is a program run that one. Pure. */
+/** The programs and folders of scripts of a run. If a variant is a program, the sidecars of its arms run that program. Pure. */
 /** @import { PlaneChoice, ScriptFolder, Tool, ToolSpec } from './types.ts' */
 
-/** @typedef {{ tool: Pick<ToolSpec, 'name'>, variant: PlaneChoice['variant'] }} Variant tool: of its plane */
+/** @typedef {{ tool: Pick<ToolSpec, 'name'>, variant: PlaneChoice['variant'] }} Variant tool: of its plane; variant: null: none */
 
 /**
  * Creates the key of a variant in the tools of a run, such as `pipy=/usr/local/bin/pipy-2.0`.
@@ -16,7 +16,7 @@ export function createVariantKey({ tool, variant }) {
 
 /**
  * Finds the program of an arm's sidecars: that of its variant, or else that of the plane.
- * @param {Record<string, Tool>} tools by variant or name
+ * @param {Record<string, Tool>} tools by the key of a variant, or by name
  * @param {Variant} variant
  * @returns undefined: the tools have neither
  */
@@ -38,11 +38,11 @@ export function findGenerator({ tools }) {
 }
 
 /**
- * Finds the folder of scripts that another run used in the same place.
+ * Finds the folder of scripts that a run recorded for the same role, plane, variant and profile.
  * @param {{ scripts: ScriptFolder[] }} manifest
  * @param {Pick<ScriptFolder, 'role' | 'plane' | 'variant'> & { profile?: string | null }} options profile: null or absent:
  *   scripts without one
- * @returns undefined: it had none
+ * @returns undefined: it recorded none
  */
 export function findRecordedScripts({ scripts }, { role, plane, variant, profile = null }) {
   return scripts
@@ -51,7 +51,7 @@ export function findRecordedScripts({ scripts }, { role, plane, variant, profile
 }
 
 /**
- * Renders the owner of scripts: `the load`, `the applications`, or a plane with its variant.
+ * Renders the owner of scripts: `the load`, `the applications`, or a plane with its profile and variant.
  * @param {ScriptFolder} scripts
  * @returns {string}
  */

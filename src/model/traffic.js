@@ -19,7 +19,7 @@ export const BODY_BYTES_MOST = 16 * 2 ** 20
 export const HEADER_BYTES_MOST = 8 * 2 ** 10
 export const SERVICE_TIME_MOST_MS = 10_000
 
-/** A service time, of --service-time or of a kind of a mix: at most 10 s on average. */
+/** A service time, of --service-time or of a kind of a mix: at most SERVICE_TIME_MOST_MS on average. */
 export const serviceTime = z
   .string('a time such as 30ms or exp:30ms is needed')
   .refine(text => parseServiceTime(text) !== null, 'a time such as 30ms or 1.5s, or exp:30ms, is needed')
@@ -105,7 +105,8 @@ export const trafficSchema = z.strictObject({
 const renderKind = ({ method, path }) => `${method} ${path}`
 
 /**
- * Lists the kinds of requests of a mix. A body whose size the mix leaves out has the payload's.
+ * Lists the kinds of requests of a mix. A body whose size the mix leaves out has the payload's, or 0 bytes where the method has
+ * none.
  * @param {Traffic} traffic
  * @param {number} payloadBytes
  * @returns {RequestKind[]}
@@ -128,7 +129,8 @@ export function listRequestKinds({ kinds }, payloadBytes) {
 }
 
 /**
- * Lists the distinct paths of kinds, the longest first: the first that is a prefix of a request's path is its own.
+ * Lists the distinct paths of kinds, the longest first: a router that takes the first that is a prefix of a request's path finds
+ * its own.
  * @param {RequestKind[]} kinds
  * @returns {string[]}
  */

@@ -91,10 +91,11 @@ function unframeMessage(bytes) {
  * Makes one call. An answer that was cut, by the timeout or a broken connection, resolves with the code internal; a stream that
  * the peer refused before an answer resolves with the code unavailable.
  * @param {Endpoint} endpoint
- * @param {Request} request
+ * @param {Request} request `method` and `isChunked` are ignored
  * @param {CallOptions} [options]
  * @returns {Promise<Called>}
- * @throws {Error} if no answer begins within `timeoutSeconds`, the connection breaks before, or the channel is closed
+ * @throws {Error} if no answer begins within `timeoutSeconds`, the connection breaks before, or the channel is closed; a TypeError for
+ *   a header that cannot be sent
  */
 export async function callUnary(endpoint, { host, path = '/', headers = {}, body = '' }, options = {}) {
   const { tls, timeoutSeconds = 10, channel = openChannel(endpoint, tls) } = options

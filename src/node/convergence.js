@@ -4,8 +4,8 @@ import { BenchError, OWN_CODES } from '../lib/errors.js'
 
 /**
  * Polls many sidecars until they have a configuration: by a new connection to the sidecar's own listener, for a host that only
- * this configuration routes. A kept connection misleads (Envoy serves it by the old filter chain), and an administration page
- * may.
+ * this configuration routes. A kept connection would mislead (Envoy serves it by the old filter chain), and so could an
+ * administration page.
  */
 /**
  * @import { ConfigurationTimes, Endpoint, Expected } from '../model/types.ts'
@@ -33,21 +33,22 @@ const SHARE_MOST = 0.5
  * @typedef {object} Polling
  * @property {number} fromMs when polling began
  * @property {number} lastPollMs when the last request was sent; `fromMs` before the first
- * @property {number} lastAnswerMs when the last was answered without the configuration, or failed; -Infinity: none was
+ * @property {number} lastAnswerMs when the last request was answered without the configuration, or failed; -Infinity: none was
  * @property {boolean} isInFlight a request is not yet answered
  * @property {Set<string>} backendNames that have answered
- * @property {() => void} settle resolves with the result
- * @property {(error: Error) => void} fail rejects
+ * @property {() => void} settle resolves the wait with the result
+ * @property {(error: Error) => void} fail rejects the wait
  * @property {ConfigurationTimes} result
  */
 /** @typedef {Expected & Polling} Waiting */
 
 /**
- * Creates a poller and starts its timer. It polls every sidecar that waits for its configuration, until `close`.
+ * Creates a poller and starts its timer. It polls every sidecar that waits for its configuration, until `close`: the timer keeps
+ * this process alive.
  * @param {object} [options]
  * @param {number} [options.perSecond] the most requests to all sidecars together; POLLS_PER_SECOND by default
- * @param {typeof sendLightRequest} [options.send] sends one request
- * @param {() => number} [options.now] epoch milliseconds
+ * @param {typeof sendLightRequest} [options.send] sends one request; `sendLightRequest` by default
+ * @param {() => number} [options.now] epoch milliseconds; `readNowMs` by default
  * @returns expect: polls a sidecar until it has its configuration; countWaiting: how many wait; giveUp: resolves all that wait,
  *   with yesMs null; close: stops the timer and gives up
  */
@@ -78,7 +79,8 @@ export function createConvergencePoller({
   }, TICK_MS)
 
   /**
-   * Sends one request, and settles the wait if the answer shows the configuration.
+   * Sends one request, and settles the wait if the answer shows the configuration. It fails the wait if the request went over a
+   * kept connection, and else notes in the result what the answer shows. It does not throw.
    * @param {Waiting} sidecar
    */
   async function pollSidecar(sidecar) {
@@ -110,7 +112,7 @@ export function createConvergencePoller({
   }
 
   /**
-   * Counts the backend that has answered, and settles the wait once enough have.
+   * Counts the backend that has answered, and settles the wait once enough have; it fails the wait if that was before `sinceMs`.
    * @param {Waiting} sidecar
    * @param {string} backendName
    */
@@ -129,10 +131,11 @@ export function createConvergencePoller({
 
   return {
     /**
-     * Polls a sidecar from now on until `backends` distinct names (1 by default) have answered, or polling ends. It continues
-     * after any other answer and any failure; only a 404, or a refused connection of a sidecar that starts, sets `lastNoMs`.
+     * Polls a sidecar from now on until `backends` distinct names (1 by default) have answered, or `giveUp` or `close` is called. It
+     * continues after any other answer and any failure; only a 404, or a refused connection of a sidecar that starts, sets
+     * `lastNoMs`.
      * @param {Expected} expected
-     * @returns {Promise<ConfigurationTimes>} yesMs null: polling ended first
+     * @returns {Promise<ConfigurationTimes>} yesMs null: polling ended first; unsent: why this machine could not send the last request
      * @throws {BenchError} if a request went over a kept connection, or the answer came before `sinceMs`
      */
     expect: expected =>
@@ -234,8 +237,8 @@ function parseBody(text, headers, isEnded) {
 
 /**
  * Joins a chunked body (RFC 9112, 7.1).
- * @param {string} text
- * @returns {string | null} null: it is not complete up to its last, empty chunk
+ * @param {string} text received so far
+ * @returns {string | null} null: it is not complete up to its last, empty chunk, or a length is no number
  */
 function joinChunks(text) {
   let body = ''

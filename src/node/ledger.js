@@ -123,6 +123,7 @@ export function openLedger({ runId, root = locateLedgers() }) {
     /**
      * Removes the ledger, unless it has entries.
      * @param {{ retain?: boolean }} [options] retain: keeps all for `cleanup --retained`
+     * @throws the system's error if it cannot be removed, or marked as retained
      */
     close({ retain = false } = {}) {
       if (retain) writeFileSync(path.join(folder, 'retained'), '')
@@ -154,8 +155,9 @@ export function readLedgers(root = locateLedgers()) {
 }
 
 /**
- * Removes a ledger with the keys in it, and the folder of ledgers after the last one.
- * @param {string} folder
+ * Removes a ledger with the keys in it, and the folder of ledgers after the last one. It does nothing if there is no such ledger.
+ * @param {string} folder of the ledger
+ * @throws the system's error if it cannot be removed
  */
 export function removeLedger(folder) {
   rmSync(folder, { recursive: true, force: true })
@@ -164,9 +166,10 @@ export function removeLedger(folder) {
 }
 
 /**
- * Removes the ledgers that were begun more than a minute ago and not completed: their process was killed, and they hold nothing
+ * Removes the ledgers that were begun more than HALF_MADE_MS ago and not completed: their process was killed, and they hold nothing
  * yet. In a folder that is not trusted none is removed.
  * @param {string} [root] the folder of ledgers
+ * @throws as `removeLedger`
  */
 export function removeHalfMadeLedgers(root = locateLedgers()) {
   for (const name of listTrustedEntries(root).filter(name => name.startsWith('.'))) {
@@ -177,7 +180,7 @@ export function removeHalfMadeLedgers(root = locateLedgers()) {
 }
 
 /**
- * Reads whether an owner lives. After a reboot, or if its pid was reused, the owner is gone.
+ * Reads whether an owner lives. It is gone if it has ended, the machine was rebooted, or its pid was reused.
  * @param {Owner | null} owner null: it could not be read
  * @returns {LedgerEntry['state']} unknown: the owner could not be read, or its pid is of another pid namespace
  */
@@ -209,8 +212,8 @@ function readHoldings(folder) {
 }
 
 /**
- * Asserts that only this user may write in a folder: every user may write in /tmp, so a folder of this name may belong to
- * another user.
+ * Asserts that only this user may open a folder, if it exists: every user may write in /tmp, so a folder of this name may belong
+ * to another user.
  * @param {string} root
  * @throws {BenchError} if it belongs to another user, is open to others, or is no folder
  */

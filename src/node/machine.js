@@ -5,7 +5,8 @@ import { readPortRange } from './kernel/sockets.js'
 
 /**
  * Reads facts about this machine for the manifest.
- * @returns facts by name; null: the kernel does not show the fact
+ * @returns facts by name; null: the kernel does not show the fact; cpuModel: as `chooseCpuName`; cpus, physicalCores: those that
+ *   this process may use
  */
 export function readMachine() {
   const cpus = os.cpus()
@@ -37,8 +38,8 @@ export function chooseCpuName(model, board = readOptionalText('/proc/device-tree
 
 /**
  * Parses the choice in brackets, as in `always [madvise] never`.
- * @param {string | null} text
- * @returns {string | null} null: there is none
+ * @param {string | null} text null: the file could not be read
+ * @returns {string | null} null: there is none, or no text
  */
 export function parseBracketed(text) {
   return /\[(\w+)\]/.exec(text ?? '')?.[1] ?? null
@@ -105,7 +106,8 @@ function readThreadLimit() {
   const limits = [...machineLimits.map(threads => ({ threads, threadsUsed: running })), ...containerLimits]
   let tightest = { threads: Number.MAX_SAFE_INTEGER, threadsUsed: 0 }
   for (const { threads, threadsUsed } of limits) {
-    if (threads === undefined) continue
+    // A limit of 0 does not hold for root.
+    if (!threads) continue
     if (threads - threadsUsed < tightest.threads - tightest.threadsUsed) tightest = { threads, threadsUsed }
   }
   return tightest
@@ -132,7 +134,7 @@ function readInteger(file) {
 }
 
 /**
- * Counts the inotify instances of the processes that this user may look into: others do not show their open files.
+ * Counts the inotify instances of the processes that this user may look into: others do not show their open files, and add none.
  * @returns {number}
  */
 function countInotifyInstances() {

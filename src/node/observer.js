@@ -14,8 +14,9 @@ const GARBAGE_MS = 500
 const PERIOD_MS = 100
 
 /**
- * Reads every process at 10 Hz from now to the end of the window, and everything at its edges. Nothing is written meanwhile. If
- * the signal aborts, it returns what was read until then.
+ * Reads every process once in PERIOD_MS from now to the end of the window, and everything at its edges. It collects this process's
+ * garbage first, if there is time, and resets its peak memory at the start of the window. After an abort it returns what was read
+ * until then, whatever failed.
  * @param {Probe[]} probes
  * @param {object} options
  * @param {Window} options.window
@@ -23,7 +24,8 @@ const PERIOD_MS = 100
  * @param {(sample: Sample) => void} [options.onSample] takes each sample; it must be quick
  * @param {() => void} [options.onEnd] is called just after the window; it must be quick
  * @returns {Promise<Omit<Observation, 'clockOffsetMs'>>} start, end, after: null if the signal aborted before
- * @throws {import('../lib/errors.js').BenchError} if the machine's clock is set meanwhile, or a probe cannot be read
+ * @throws {import('../lib/errors.js').BenchError} if the machine's clock is set meanwhile; the error of a probe that cannot be read;
+ *   the system's error if /proc/stat cannot be read
  */
 export async function observeProbes(probes, { window, signal, onSample = () => {}, onEnd = () => {} }) {
   /** @type {Sample[]} */
@@ -68,7 +70,8 @@ export async function observeProbes(probes, { window, signal, onSample = () => {
 /**
  * Reads memory, identity, workers, connections and CPU time: together they cost too much to be read inside a window.
  * @param {Probe[]} probes
- * @returns {Look[]} in the order of the probes; cpu: undefined if the process has gone
+ * @returns {Look[]} in the order of the probes; cpu: undefined if it cannot be read, as after the end of the process
+ * @throws the error of a probe that cannot be read
  */
 export function lookAtProbes(probes) {
   // Connections are counted first: the load ends soon after the window, and takes them along.
@@ -86,7 +89,8 @@ export function lookAtProbes(probes) {
 /**
  * Reads the CPU time of a process.
  * @param {Probe} probe
- * @returns {{ atSeconds: number, cpuSeconds: number } | undefined} undefined: the process has gone
+ * @returns {{ atSeconds: number, cpuSeconds: number } | undefined} undefined: it cannot be read, as after the end of the process
+ * @throws the error of the probe
  */
 function readCpu(probe) {
   const { atSeconds, cpuSeconds } = probe.read()
@@ -94,9 +98,9 @@ function readCpu(probe) {
 }
 
 /**
- * Reads every process once.
  * @param {Probe[]} probes
- * @returns {Sample}
+ * @returns {Sample} readings: in the order of the probes
+ * @throws the error of a probe that cannot be read
  */
 function readSample(probes) {
   return { epochMs: Date.now(), readings: probes.map(probe => probe.read()) }
@@ -106,7 +110,8 @@ function readSample(probes) {
  * Reads every process with its threads, limits and CPUs, the machine, and this process, at an edge of the window.
  * @param {Probe[]} probes
  * @param {'start' | 'end'} edge
- * @returns {Edge}
+ * @returns {Edge} states: in the order of the probes
+ * @throws the error of a probe that cannot be read; the system's error if /proc/stat cannot be read
  */
 function readEdge(probes, edge) {
   const sample = { ...readSample(probes), edge }

@@ -12,7 +12,7 @@ import { sendRequest } from './send.js'
  * @param {ReloadAction[]} actions
  * @param {http.Agent} [agent] keeps connections; absent: each request has its own
  * @throws {BenchError} if a request is answered 300 or above, or the process to signal is not there; as `sendRequest` if it is not
- *   answered; the system's error if a file cannot be written
+ *   answered; the system's error if a file cannot be written, or a signal not sent. The actions after that are not performed
  */
 export async function performActions(actions, agent) {
   for (const action of actions) {
@@ -31,8 +31,10 @@ export async function performActions(actions, agent) {
 }
 
 /**
- * Replaces a file in a folder that the sidecar watches: the new file is written beside the folder, and then moved in.
+ * Replaces a file in a folder that the sidecar watches. The new file is written beside the folder, and then moved in, so that the
+ * sidecar never reads a part of it.
  * @param {Extract<ReloadAction, { kind: 'move' }>} action
+ * @throws the system's error if it cannot be written or moved
  */
 async function replaceFile({ file, content }) {
   const nextFile = `${path.dirname(file)}.next`
@@ -43,7 +45,8 @@ async function replaceFile({ file, content }) {
 /**
  * Sends a signal to the sidecar whose pid is in a file.
  * @param {Extract<ReloadAction, { kind: 'signal' }>} action
- * @throws {BenchError} if the file cannot be read, or its process does not run in the folder of the file
+ * @throws {BenchError} if the file cannot be read, or its process does not run in the folder of the file; the system's error if the
+ *   signal cannot be sent
  */
 async function signalOwner({ pidFile, signal }) {
   const text = await readFile(pidFile, 'utf8').catch(error => {

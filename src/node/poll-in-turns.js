@@ -17,7 +17,7 @@ const ANSWER_SECONDS = 10
 
 /**
  * Sends requests to sidecars in turns, each over a new connection, until `end` is called and every sidecar had one. A request
- * that fails, or is not answered within ten seconds, counts as not answered. Without sidecars nothing is sent.
+ * that fails, or is not answered within ANSWER_SECONDS, counts as not answered. Without sidecars nothing is sent.
  * @param {{ name: string, endpoint: import('../model/types.ts').Endpoint, host: string }[]} sidecars
  * @param {{ signal: AbortSignal, send?: typeof sendRequest }} options signal: ends the requests; send: sends one request,
  *   `sendRequest` by default
@@ -41,7 +41,7 @@ export function pollInTurns(sidecars, { signal, send = sendRequest }) {
     },
   }
 
-  /** Sends requests in turns until the end, and waits for their answers. */
+  /** Sends requests in turns until the end, and waits for their answers. @throws the signal's reason when it aborts */
   async function pollAllSidecars() {
     const requests = []
     for (let i = 0; !isEnding || i < sidecars.length; i++) {
@@ -53,7 +53,7 @@ export function pollInTurns(sidecars, { signal, send = sendRequest }) {
   }
 
   /**
-   * Sends a request to one sidecar, and counts it.
+   * Sends a request to one sidecar, and counts it. It does not throw.
    * @param {typeof sidecars[number]} sidecar
    */
   async function pollSidecar({ name, endpoint, host }) {

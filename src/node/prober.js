@@ -23,7 +23,8 @@ const POLL = { oftenMs: 5, oftenSeconds: 0.2, seldomMs: 50 }
 /** @typedef {ReturnType<typeof import('../lib/certificate-files.js').locateCredentials>} Credentials paths of PEM files */
 
 /**
- * Creates the procedures, each of which takes one object.
+ * Creates the procedures, each of which takes its arguments in one object. Connections over TLS that `repeat` opens are kept until
+ * the peer closes them or this process ends.
  * @returns send, repeat, stream: send requests; reach: waits for endpoints; change: changes a configuration; perform: performs
  *   actions
  */
@@ -40,8 +41,10 @@ export function createProber() {
     /**
      * Sends one request.
      * @param {{ endpoint: Endpoint, request: Request, timeoutSeconds?: number, credentials?: Credentials | null }} args
+     *   timeoutSeconds: absent: the default of `sendRequest`; credentials: null or absent: plaintext
      * @returns {Promise<import('./send.js').Response>}
-     * @throws {BenchError} if there is no answer; a fault of the kit (TypeError) or of this machine (OWN_CODES) as it is
+     * @throws {BenchError} if there is no answer; a fault of the kit (TypeError) or of this machine (OWN_CODES) as it is; the
+     *   system's error if a file of the credentials cannot be read
      */
     send: ({ endpoint, request, timeoutSeconds, credentials }) =>
       sendRequest(endpoint, request, { timeoutSeconds, ...readTls(credentials) }).catch(error => {
@@ -52,8 +55,8 @@ export function createProber() {
     /**
      * Sends a request many times, as repeatRequest() does. Connections over TLS stay open for the next call.
      * @param {{ endpoint: Endpoint, request: Parameters<typeof repeatRequest>[1], credentials?: Credentials | null } &
-     *   Parameters<typeof repeatRequest>[2]} args
-     * @throws as repeatRequest()
+     *   Parameters<typeof repeatRequest>[2]} args credentials: null or absent: plaintext
+     * @throws as repeatRequest(); the system's error if a file of the credentials cannot be read
      */
     repeat: ({ endpoint, request, credentials, ...options }) =>
       repeatRequest(endpoint, request, {
@@ -84,17 +87,17 @@ export function createProber() {
 
     /**
      * Brings a configuration to a sidecar: performs `stage`, then `commit`, and sends requests, each over a new connection, until
-     * one is answered 200. A request that fails is retried until the deadline.
+     * one is answered 200. Requests that fail, or get another answer, are repeated until the deadline.
      * @param {object} args
-     * @param {ReloadAction[]} args.stage
-     * @param {ReloadAction[]} args.commit
+     * @param {ReloadAction[]} args.stage prepare the change, and are not timed
+     * @param {ReloadAction[]} args.commit make it; []: only the requests are timed
      * @param {Endpoint} args.endpoint
      * @param {string} args.host that the requests name
      * @param {number} args.deadlineMs epoch milliseconds
      * @param {string} [args.certificate] the path of the one under which the answer must come; absent: any
      * @param {Credentials | null} [args.credentials] of an mTLS client; null or absent: plaintext
      * @returns {Promise<number | null>} seconds since the commit began; null: the deadline passed before
-     * @throws {BenchError} if an action fails; the system's error if a certificate cannot be read
+     * @throws as performActions() if an action fails; the system's error if a certificate or key cannot be read
      */
     async change({ stage, commit, endpoint, host, deadlineMs, credentials, certificate }) {
       const tls = readTls(credentials)
@@ -133,7 +136,7 @@ function readTls(credentials) {
 }
 
 /**
- * Says whether an endpoint accepts a connection within a second.
+ * Says whether an endpoint accepts a connection within CONNECT_SECONDS.
  * @param {Endpoint} endpoint
  * @returns {Promise<boolean>}
  */

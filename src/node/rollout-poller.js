@@ -10,7 +10,8 @@ import { performActions } from './perform.js'
 /**
  * Creates the poller of a rollout's sidecars in this process: this program, or an agent in a pod. Without a start in the handle,
  * `expectFirst` counts from the present. Configurations are sent over kept connections, which `close` destroys.
- * @returns {RolloutPoller} `perform` rejects as `performActions`, `expect` as that of `createConvergencePoller`
+ * @returns {RolloutPoller} the caller closes it; `expect` and `expectFirst` reject as `expect` of `createConvergencePoller`, `perform`
+ *   as `performActions`, or with the signal's reason when it aborts: an action under way then continues
  */
 export function createRolloutPoller() {
   const convergence = createConvergencePoller()

@@ -18,18 +18,18 @@ const WRITE_BYTES = 65_536
  * @property {string} [method] GET by default
  * @property {Record<string, string>} [headers]
  * @property {string} [body] bytes as latin1; empty by default
- * @property {boolean} [isChunked]
- * @property {import('../model/types.ts').Protocol} [protocol] `grpc`: a unary call, whose message is the body
+ * @property {boolean} [isChunked] sends the body in chunks, without a length; false by default
+ * @property {import('../model/types.ts').Protocol} [protocol] `grpc`: a unary call, whose message is the body; else HTTP/1.1
  */
 
 /**
  * @typedef {object} SendOptions
- * @property {http.Agent} [agent] keeps connections; absent: the request has its own
+ * @property {http.Agent} [agent] keeps connections; absent: the request has its own, as always in a tunnel
  * @property {tls.ConnectionOptions} [tls] absent: plaintext
  * @property {number} [timeoutSeconds] 10 by default
- * @property {AbortSignal} [signal] ends the request
+ * @property {AbortSignal} [signal] ends the request; it does not end a gRPC call
  * @property {http2.ClientHttp2Session} [channel] of a gRPC call; absent: the call has a connection of its own
- * @property {number} [tunnelPort] with `tls`: the port of an HBONE tunnel to the endpoint; absent: there is no tunnel
+ * @property {number} [tunnelPort] with `tls`, not for gRPC: the port of an HBONE tunnel to the endpoint; absent: there is no tunnel
  */
 
 /**
@@ -50,20 +50,21 @@ const WRITE_BYTES = 65_536
  * @property {number} status
  * @property {string} body bytes as latin1
  * @property {http.IncomingHttpHeaders} headers
- * @property {number | undefined} localPort
+ * @property {number | undefined} localPort of the connection; undefined: not known
  * @property {boolean} isReused the connection had served a request before
- * @property {string} [fingerprint] of the certificate that the peer showed
- * @property {string} [keyType] of that certificate, such as RSA 4096
+ * @property {string} [fingerprint] SHA-256 of the certificate that the peer showed; absent: plaintext, gRPC, or it showed none
+ * @property {string} [keyType] of that certificate, such as RSA 4096; absent likewise
  */
 
 /**
- * Sends one request, over a connection of its own unless an agent keeps connections.
+ * Sends one request, over a connection of its own unless an agent keeps connections. The peer's certificate is not checked.
  * @param {Endpoint} endpoint
  * @param {Request} request
  * @param {SendOptions} [options]
  * @returns {Promise<Response>} as `callUnary` for gRPC
- * @throws {Error} if nothing comes for timeoutSeconds (10 by default), or the connection breaks; an AbortError when the signal
- *   aborts; a TypeError for a header that cannot be sent; as `openTunnel` with a tunnel, and as `callUnary` for gRPC
+ * @throws {Error} if nothing comes for timeoutSeconds (in a tunnel: the answer is not complete by then), or the connection breaks;
+ *   an AbortError when the signal aborts; a TypeError for a header that cannot be sent; as `openTunnel` with a tunnel, and as
+ *   `callUnary` for gRPC
  */
 export async function sendRequest(endpoint, request, options = {}) {
   const { channel, tls, tunnelPort, timeoutSeconds = 10 } = options
@@ -110,6 +111,7 @@ export async function sendRequest(endpoint, request, options = {}) {
  * @param {SendOptions & { timeoutSeconds: number, tunnel: Awaited<ReturnType<typeof openTunnel>> | null }} options tunnel: null:
  *   there is none
  * @returns {http.ClientRequest}
+ * @throws {TypeError} for a header that cannot be sent
  */
 function openRequest({ address, port }, request, { agent, tls, tunnel, timeoutSeconds, signal }) {
   const { host, path = '/', method = 'GET', headers = {} } = request
@@ -159,7 +161,8 @@ function readPeerCertificate(socket) {
 }
 
 /**
- * Sends a request `requests` times, `atOnce` at a time, over as many kept connections.
+ * Sends a request `requests` times, `atOnce` at a time, over as many kept connections. After a failure no more are sent, unless an
+ * `agent` is given: then the others continue.
  * @param {Endpoint} endpoint
  * @param {Request & { body: string }} request
  * @param {RepeatOptions} options
@@ -192,7 +195,7 @@ export async function repeatRequest(endpoint, request, options) {
  * @param {Response} response
  * @param {string} requestName for the error
  * @param {Pick<RepeatOptions, 'answer' | 'expected'>} options
- * @throws {BenchError}
+ * @throws {BenchError} if it is another
  */
 function assertExpected({ status, body }, requestName, { answer, expected }) {
   const isExpected = expected

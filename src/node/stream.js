@@ -27,11 +27,11 @@ import http from 'node:http'
  * Sends a request over a connection of its own and times the body of its answer as it arrives, which load generators do not
  * report.
  * @param {Endpoint} endpoint
- * @param {Request} request
+ * @param {Request} request `isChunked` and `protocol` are ignored
  * @param {StreamOptions} [options]
  * @returns {Promise<Stream>}
- * @throws if no byte comes for `timeoutSeconds`, the answer is incomplete after `deadlineSeconds`, or the connection breaks; the
- *   signal's reason when it aborts
+ * @throws if no byte comes for `timeoutSeconds`, the answer is incomplete after `deadlineSeconds`, or the connection breaks; a
+ *   TypeError for a header that cannot be sent; the signal's reason when it aborts
  */
 export function measureStream({ address, port }, request, options = {}) {
   const { host, path = '/', method = 'GET', headers = {}, body = '' } = request

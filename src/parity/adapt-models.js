@@ -31,7 +31,7 @@ export function adaptModels(models, { tunnelPort, routesAtCaller }) {
 
 /**
  * Copies the routes and clusters of servers to their callers. There each endpoint has the server's address and its own port,
- * which rules translate at the server.
+ * which rules translate at the server; connections to these ports are redirected to its sidecar (`redirectedPorts`).
  * @param {SidecarModel[]} models of requests
  * @returns {{ models: SidecarModel[], translations: TranslationsByService }} translations: [] for a model that is no server
  */
@@ -51,8 +51,8 @@ function routeAtCaller(models) {
 
 /**
  * Creates a caller's model with the routes and clusters of the servers that it calls instead of those to them.
- * @param {SidecarModel} model
- * @param {SidecarModel[]} servers
+ * @param {SidecarModel} model each of its clusters has an endpoint
+ * @param {SidecarModel[]} servers of which the caller may call some
  * @returns {SidecarModel}
  */
 function createRoutingCaller(model, servers) {
@@ -77,7 +77,7 @@ function createRoutingCaller(model, servers) {
 }
 
 /**
- * Creates the routes of a server as its caller has them: to the clusters of `createCallerClusters`, and for any identity.
+ * Creates the routes of a server as its caller has them: to the clusters of `createCallerClusters`, without `allowedIdentities`.
  * @param {Cluster} cluster the caller's cluster of the server
  * @param {SidecarModel} server
  * @returns {Route[]}
@@ -121,10 +121,10 @@ function listEndpoints(clusters) {
 
 /**
  * Replaces the endpoints of each cluster by endpoints at which the plane can tunnel: a server's own address with the port of
- * the application or, for the peers and observers, which are no servers of the rig, an address of PEERS.
+ * the application or, for upstreams that are no servers of the rig (peers, observers, one that refuses), an address of PEERS.
  * @param {SidecarModel[]} models of bytes
  * @param {{ tunnelPort: number }} plane
- * @returns {{ models: SidecarModel[], translations: TranslationsByService }}
+ * @returns {{ models: SidecarModel[], translations: TranslationsByService }} translations: [] for a model that needs none
  */
 export function tunnelBytes(models, { tunnelPort }) {
   const applications = models.flatMap(listApplications)

@@ -52,7 +52,7 @@ const entry = z.strictObject({ key: z.string(), triedAt: z.iso.datetime(), rows:
  * Says whether a check passed: in the rows of PARITY_NAMES nothing differs, not even what the plane declares to lack. Other
  * rows do not count.
  * @param {CheckRow[]} rows
- * @returns {boolean} false also: there are no rows, so nothing was tried
+ * @returns {boolean} false also: there are no rows, so nothing was tried; true also: none of them is in PARITY_NAMES
  */
 function hasPassed(rows) {
   if (rows.length === 0) return false

@@ -42,12 +42,13 @@ import { isWrong } from './verdict/rows.js'
 /**
  * Starts each arm once, before any load, counts its workers, and tries each plane with the corpus in every configuration that
  * is measured. The corpus runs on processes of its own, since a body of 10 MiB leaves its mark on a process. A check that
- * passed before is not made again if all that it depends on is the same. An arm with sidecars that does not start or answer
- * goes to `leaveOut`, if another arm serves.
+ * passed before is not made again if all that it depends on is the same; one that passes now is added to the cache. An arm with
+ * sidecars that does not start or answer goes to `leaveOut`, if another arm with sidecars serves.
  * @type {GateParity}
- * @returns the rows of all arms that serve; A/A repeats have none; []: all arms are such repeats, or nothing had to be checked
- * @throws {BenchError} if no arm with sidecars serves, one without does not, or the local ports are used up; the error of the
- *   first check that throws; the signal's reason when it aborts
+ * @returns the rows of all arms that serve; A/A repeats have none; []: all arms are such repeats, or no check gave a row
+ * @throws {BenchError} if an arm with sidecars does not serve, unless `leaveOut` takes it and another one serves; if one without
+ *   sidecars does not start, or the local ports are used up; the error of the first check that throws; as
+ *   `createDependencyLister` and its functions; the signal's reason when it aborts
  */
 export async function checkEqualWork({ testbed, arms, nextIndex, signal, say, cache, leaveOut, ...machine }) {
   const { findShortage = findPortShortage } = machine
@@ -98,6 +99,7 @@ export async function checkEqualWork({ testbed, arms, nextIndex, signal, say, ca
  * @param {(line: string) => void} options.say prints a line
  * @param {(failure: Failure) => void} options.fail is called when arms do not start or answer
  * @returns {Check[]} starts first
+ * @throws as the functions of the lister
  */
 function createChecks({ testbed, arms, lister, say, fail }) {
   const starts = groupByIdentity(arms, arm => ({ ...pickConfiguration(arm), ...pickWorkerSize(arm) })).map(alike => {
@@ -199,7 +201,7 @@ async function makeChecks(checks, { testbed, nextIndex, signal }) {
  * list of checks to make in order.
  * @param {Check[]} checks
  * @param {Testbed} testbed
- * @returns {Check[][][]} each batch with at most as many rigs as the target has room for
+ * @returns {Check[][][]} each batch with at most as many rigs as the target has room for; the starts are one list of the first
  */
 function createBatches(checks, testbed) {
   // There is one way into the network namespaces of redirected connections, so that only one rig fits.
@@ -255,9 +257,9 @@ function carriesRequestsAsBytes({ programs: { planes } }, { plane, conditions: {
 }
 
 /**
- * Says whether a row's plane runs as a mesh deploys it, so that a difference is a finding and no fault. If a profile declares
- * all that it lacks, any other difference is a fault. Plaintext instead of mTLS is always a fault: no mesh deploys that, so
- * another program runs, or another configuration.
+ * Says whether a row's plane runs as a mesh deploys it, so that a difference is a finding and no fault. If an arm names no profile
+ * and the plane's first one declares all that it lacks (`isHeld`), any other difference is a fault. Plaintext instead of mTLS is
+ * always a fault: no mesh deploys that, so another program runs, or another configuration.
  * @param {{ arm: Arm, row: CheckRow, planes: Testbed['programs']['planes'] }} options
  * @returns {boolean} false also: the profile is the kit's own
  */

@@ -36,11 +36,12 @@ const NOT_CONFIGURED = {
  */
 
 /**
- * Starts an arm, counts the workers of its sidecars, and sends requests of their load to those that run scripts of the user.
+ * Starts an arm, counts the workers of its sidecars, times the chunks of answers, and sends requests of their load to sidecars that
+ * run scripts of the user. A pipeline has the row NOT_CONFIGURED instead of its workers. All processes are removed in the end.
  * @param {StartCheck} options
  * @returns {Promise<ProbedRow[]>} []: it called `fail`, or there is nothing to check
- * @throws {BenchError} if an arm without sidecars does not start, or the fault is not the plane's; the signal's reason when it
- *   aborts
+ * @throws {BenchError} if an arm without sidecars does not start, or scripts of the user do not answer; an error that is not the
+ *   plane's (`isPlaneFault`) as it is; the signal's reason when it aborts
  */
 export async function checkStart(options) {
   const { testbed, arm } = options
@@ -62,7 +63,7 @@ export async function checkStart(options) {
  * @param {StartCheck} options
  * @returns {Promise<{ answers: ProbedRow[], sidecars: { sockets: number | null, expectedSockets: number | null }[] } | null>}
  *   answers: the rows of the probes; sockets: that listen at each address, null: they cannot be counted; null: it called `fail`
- * @throws {BenchError} as `checkStart`; also if scripts of the user do not answer
+ * @throws {BenchError} as `checkStart`, with the same other errors
  */
 async function probeStart({ testbed, arm, index, slot, signal, fail, say }) {
   const folder = path.join(testbed.folders.raw, `check-${arm.id}`)

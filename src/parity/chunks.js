@@ -1,4 +1,4 @@
-import { BenchError } from '../lib/errors.js'
+import { BenchError, SiteLostError } from '../lib/errors.js'
 import { withAbort } from '../lib/wait.js'
 import { computeChunksMs, createCheckRequest } from '../model/requests.js'
 
@@ -13,7 +13,7 @@ import { computeChunksMs, createCheckRequest } from '../model/requests.js'
 const NAME = 'parity-chunks'
 const PASSED_ON = 'the first passed on before the last was written'
 const KEPT = 'kept until the last was written'
-// A busy machine may read all parts of an answer at once: of three tries, one that comes in parts shows that parts are passed on.
+// A busy machine may read all parts of an answer at once: one try whose answer comes in parts shows that parts are passed on.
 const TRIES = 3
 // Share of the time in which an answer is written that it must take to come, as in the gate `streams`.
 const SPAN_LEAST = 0.5
@@ -24,7 +24,8 @@ const SPAN_LEAST = 0.5
  * Sends a request of each kind of the load that has chunks to started services, and times the parts of its answer. It is sent at
  * most TRIES times, until the parts come over at least SPAN_LEAST of the time in which they were written; the longest time counts.
  * @param {StartedArm} options
- * @returns {Promise<ProbedRow>} differences: one for each kind of request whose chunks were not passed on
+ * @returns {Promise<ProbedRow>} differences: one for each kind of request whose chunks were not passed on; []: none, or no kind has
+ *   chunks
  * @throws {BenchError} if a request fails, or its answer is not 200 with all bytes; the signal's reason when it aborts
  */
 export async function probeChunks(options) {
@@ -59,6 +60,7 @@ async function measureSpanMs(kind, { testbed, arm, services: { entry }, signal }
   const answering = testbed.site.target.call('stream', args, { signal })
   const { status, bytes, spanMs } = await withAbort(answering, signal).catch(cause => {
     signal.throwIfAborted()
+    if (cause instanceof SiteLostError) throw cause
     throw new BenchError(`${requestName} failed: ${cause.message}`, { cause })
   })
   if (status !== 200 || bytes !== answer.length)

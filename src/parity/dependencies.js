@@ -27,7 +27,7 @@ const PACKAGES = ['package.json', 'package-lock.json']
  * Creates a lister of the dependencies of a run's checks. It hashes each folder once.
  * @param {Testbed} testbed
  * @returns listForStart, listForCorpus: list the dependencies of a check of that kind
- * @throws {Error} if a file of the kit cannot be read; both functions throw if a script or a system file cannot
+ * @throws {Error} if a file of the kit cannot be read
  */
 export function createDependencyLister(testbed) {
   const { programs, layout, settings, folders, site } = testbed
@@ -72,6 +72,7 @@ export function createDependencyLister(testbed) {
      * Lists the dependencies of the start of an arm and its workers.
      * @param {Arm} arm
      * @returns {object | undefined} undefined: not all are known, so the check is not cached
+     * @throws {Error} if a script, or a file of the system that the plane names, cannot be read
      */
     listForStart(arm) {
       if (!areDependenciesKnown(arm) || !isBinary(programs.appRuntime)) return undefined
@@ -94,6 +95,7 @@ export function createDependencyLister(testbed) {
      * Lists the dependencies of the corpus in the configuration of an arm.
      * @param {Arm} arm with sidecars
      * @returns {object | undefined} undefined: not all are known, so the check is not cached
+     * @throws {Error} as `listForStart`; BenchError for a feature that this kit does not know
      */
     listForCorpus(arm) {
       if (!areDependenciesKnown(arm)) return undefined

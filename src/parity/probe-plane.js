@@ -66,7 +66,8 @@ export function isPlaneFault(error) {
  * @param {{ testbed: Testbed, alike: Arm[], index: number, slot?: Slot, signal: AbortSignal }} options alike: the arms of the
  *   configuration; index: of its start, which gives it addresses of its own; slot: absent: no other check runs
  * @returns {Promise<CheckRow[]>} lacks: the declared reasons of a row, if they cover all its differences
- * @throws {BenchError} if the plane is not ready within 120 s, or a sidecar exits; the signal's reason when it aborts
+ * @throws {BenchError} if the plane is not ready within RIG_START_SECONDS, or a sidecar exits; the signal's reason when it aborts;
+ *   other errors as `createRig` and `probeRig`
  */
 export async function probeConfiguration({ testbed, alike, ...options }) {
   const [arm] = alike
@@ -94,7 +95,7 @@ export function listArmModes(arm, { layout }) {
  * Probes an arm's plane in a rig that is started for it and then removed.
  * @param {{ testbed: Testbed, arm: Arm, index: number, slot?: Slot, signal: AbortSignal }} options
  * @returns {Promise<ProbedRow[]>}
- * @throws {BenchError} as `probeConfiguration`; the signal's reason when it aborts
+ * @throws {BenchError} as `probeConfiguration`, with the same other errors
  */
 async function probeInRig({ testbed, arm, index, slot = createSlots(1)[0], signal }) {
   const starting = new AbortController()
@@ -129,8 +130,8 @@ async function probeInRig({ testbed, arm, index, slot = createSlots(1)[0], signa
 /**
  * Creates a rig of an arm's plane, in the configuration of the arm. A plane that carries bytes only is tried with bytes.
  * @param {{ testbed: Testbed, arm: Arm, index: number, signal: AbortSignal }} options
- * @returns {Promise<Rig>}
- * @throws {BenchError} if a process does not start; the signal's reason when it aborts
+ * @returns {Promise<Rig>} the caller closes it
+ * @throws as `createRig`
  */
 function createArmRig({ testbed, arm, index, signal }) {
   const { folders, programs, settings, site } = testbed
@@ -182,6 +183,7 @@ export async function probeRig(rig, slot = createSlots(1)[0]) {
  * Sums the lengths of the logs of processes.
  * @param {Handle[]} processes
  * @returns {Promise<number>} characters
+ * @throws what reading a log throws
  */
 async function sumLogLengths(processes) {
   const logs = await Promise.all(processes.map(process => process.readLog()))

@@ -33,7 +33,7 @@ const NEVER = { ...EJECTION, consecutiveFailures: 1000 }
 export const RETRIES = 2
 const CROWDED = { share: 0.2, minConcurrent: RETRIES }
 
-/** By a route's host, the service that the route lists as its only caller; no service calls as `stranger`. */
+/** The only caller that a route lists, by the route's host; no service is named `stranger`. */
 const CALLERS = { allowed: 'client', guest: 'server', denied: 'stranger' }
 
 /** @type {Route[]} */
@@ -55,6 +55,7 @@ const HOSTS = new Set([...AUTHORISED, ...ROUTES].flatMap(({ host }) => host ?? [
  * @param {boolean} options.isRedirected connections to applications are redirected to their sidecars
  * @param {number} options.port at which the servers are called
  * @returns {SidecarModel[]} client, server, permissive
+ * @throws {BenchError} for a feature that this kit does not know
  */
 export function createRigModels({ places, certificates, measured, timeouts, isRedirected, port }) {
   const [client, ...servers] = TOPOLOGY.services.map(service => ({
@@ -85,7 +86,7 @@ export function createRigModels({ places, certificates, measured, timeouts, isRe
  * Creates the clusters of the peers that can be upstreams.
  * @param {Cluster} server a cluster with the protocol of the peers
  * @param {{ isOpen: boolean, locateUpstream: LocateUpstream }} options isOpen: the traffic policy accepts any identity
- * @returns {Cluster[]}
+ * @returns {Cluster[]} one for each of SERVERS
  */
 function createPeerClusters(server, { isOpen, locateUpstream }) {
   return SERVERS.map(([name]) => ({
@@ -100,7 +101,7 @@ function createPeerClusters(server, { isOpen, locateUpstream }) {
 /**
  * @typedef {object} ClientOptions
  * @property {string} address at which the client's sidecar listens
- * @property {Cluster} server
+ * @property {Cluster} server the cluster of the server's sidecar
  * @property {Cluster[]} observers the upstreams that note what a sidecar negotiates with them, peers among them
  */
 
@@ -121,7 +122,8 @@ function createRequestClient(client, { address, server, observers }) {
 }
 
 /**
- * Creates the client's model with a port for each host of bytes.
+ * Creates the client's model with a port for each host of bytes, and for each upstream that its sidecar calls itself: the observers
+ * and one that refuses connections.
  * @param {SidecarModel} client
  * @param {ClientOptions & { locateUpstream: LocateUpstream }} options
  * @returns {SidecarModel}

@@ -23,8 +23,9 @@ import { createRigModels, SERVICE_NAMES } from './rig-models.js'
  * @import { Configuration } from './beside/probe.js'
  */
 
-// The request timeout is 16 times what the upstreams take to start, a quarter of a second as a rule, which shows how slow a machine
-// is. A busy one takes over a second for a body of 10 MiB. The longest is half of ANSWER_SECONDS, after which an answer is late.
+// The request timeout is `timesStart` times what the upstreams take to start, a quarter of a second as a rule, which shows how slow
+// a machine is. A busy one takes over a second for a body of 10 MiB. The longest is half of ANSWER_SECONDS, after which an answer is
+// late.
 const REQUEST_SECONDS = { least: 4, most: 60, timesStart: 16 }
 // The connect timeout as a share of the request timeout, so that both tries of a connection end well within the latter.
 const CONNECT_SHARE = 1 / 4
@@ -37,10 +38,11 @@ const CONNECT_SHARE = 1 / 4
 /**
  * A plane's sidecars and the upstreams to try them with.
  * @typedef {object} Rig
- * @property {Deployment} sidecars of client, server and permissive
+ * @property {Deployment} sidecars of client, server and permissive with their companions, or the one proxy of the node with its own
  * @property {Target['call']} call rejects with the signal's reason when it aborts
  * @property {(request: Request, options?: { endpoint?: Endpoint, timeoutSeconds?: number }) => Promise<Response>} send sends a request to
- *   the client's sidecar, unless an endpoint is named; rejects with a BenchError if nothing answers in time
+ *   the client's sidecar, unless an endpoint is named; rejects with a BenchError if nothing answers in time, and with the signal's
+ *   reason when it aborts
  * @property {number} requestSeconds the sidecars' timeout of a request
  * @property {Endpoint} permissive of the sidecar that takes plaintext, too
  * @property {Measured} measured
@@ -65,8 +67,9 @@ const CONNECT_SHARE = 1 / 4
  * @param {string | null} options.profile null: the plane's first
  * @param {Conditions['interception']} [options.interception] absent: connections come directly
  * @param {AbortSignal} options.signal ends the start, and calls of procedures
- * @returns {Promise<Rig>}
- * @throws {BenchError} if a process does not start or cannot be reached; the signal's reason when it aborts; all is then removed
+ * @returns {Promise<Rig>} the caller closes it
+ * @throws {BenchError} if the upstreams or a process do not start, or a sidecar cannot be reached; the system's error if certificates
+ *   or scripts cannot be read; the signal's reason when it aborts; what was started is removed before
  */
 export async function createRig({ target, index, plane, folder, measured, signal, ...options }) {
   const { tool, scripts, profile, interception } = options
@@ -171,8 +174,8 @@ function createConfiguration(measured, { tunnelPort }) {
 }
 
 /**
- * Chooses the timeouts of a rig's sidecars: that of a request is 16 times the start of the upstreams, within REQUEST_SECONDS;
- * that of a connection is CONNECT_SHARE of it; an idle connection outlasts a request by a minute.
+ * Chooses the timeouts of a rig's sidecars: that of a request is `timesStart` times the start of the upstreams, within the bounds
+ * of REQUEST_SECONDS; that of a connection is CONNECT_SHARE of it; an idle connection outlasts a request by a minute.
  * @param {number} startSeconds how long the upstreams took to start
  * @returns {SidecarModel['timeouts']} in seconds
  */
@@ -194,7 +197,8 @@ export function chooseTimeouts(startSeconds) {
  */
 
 /**
- * Creates the processes of a rig's models: sidecars with their companions, or the one proxy of the node with its own.
+ * Creates the processes of a rig's models, as adapted to the plane: sidecars with their companions, or the one proxy of the node
+ * with its own. Rules that redirect connections get the translations of `adaptModels`.
  * @param {SidecarModel[]} direct the models before the plane's own way to forward (adapt-models.js)
  * @param {SpecOptions} options
  * @returns {ProcessSpec[]}
@@ -233,11 +237,11 @@ function createRigSpecs(direct, { plane, tool, profile, scripts, folder, locate,
 
 /**
  * Creates the processes of a rig at addresses and in folders that are the same each time, so that their hash changes only if
- * the configuration does.
+ * the configuration does. They are hashed, and never started.
  * @param {Pick<Parameters<typeof createRig>[0], 'plane' | 'tool' | 'scripts' | 'measured' | 'profile' | 'interception'>}
  *   options
  * @returns {ProcessSpec[]}
- * @throws {Error} if the profile runs scripts that cannot be read
+ * @throws {Error} if the profile runs scripts that cannot be read; BenchError for a feature that this kit does not know
  */
 export function createStableSpecs({ plane, tool, scripts, measured, profile, interception }) {
   const { isRedirected, port } = chooseServerPort(measured, interception)

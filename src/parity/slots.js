@@ -4,7 +4,7 @@
  * @typedef {object} Slot
  * @property {<T>(act: () => Promise<T>) => Promise<T>} runInTurn calls `act` when no other slot does; settles as `act`
  * @property {<T>(act: () => Promise<T>) => Promise<T>} runAlone waits until every other slot is here too, or has ended; calls
- *   `act` in turn; and settles as `act` when all have done so or ended
+ *   `act` in turn; and settles as `act` when all have done so or ended; a slot calls it at most once
  * @property {() => void} end says that the check has ended, so that no other waits for it
  */
 
@@ -51,7 +51,7 @@ export function createSlots(count) {
 /**
  * Creates a barrier.
  * @param {number} count of calls
- * @returns {{ opened: Promise<void>, pass: () => void }} opened: resolves when `pass` was called `count` times
+ * @returns {{ opened: Promise<void>, pass: () => void }} opened: resolves when `pass` was called `count` times, at least once
  */
 function createBarrier(count) {
   let missing = count

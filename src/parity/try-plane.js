@@ -33,7 +33,7 @@ export const CONFIGURATIONS = {
 const USUAL = { services: 1, workers: null, configuredServices: 0, memoryLimitBytes: null, changesPerMinute: null }
 
 /**
- * Lists what a plane declares to lack in a configuration.
+ * Lists what a plane declares to lack in a configuration, in the mTLS modes of the rig.
  * @param {DataPlane} plane
  * @param {Measured} measured
  * @returns {Lack[]} []: nothing
@@ -45,18 +45,18 @@ export function listDeclaredLacks(plane, measured) {
 /**
  * Lists the mTLS modes of the rig's listeners.
  * @param {Measured['tls']} tls
- * @returns {MtlsMode[]}
+ * @returns {MtlsMode[]} in plaintext `disabled` alone
  */
 function listTriedModes(tls) {
   return tls === 'plaintext' ? ['disabled'] : ['strict', 'permissive']
 }
 
 /**
- * Writes the certificates of a rig, of every key type.
- * @param {string} certificates a folder that only this user can read
+ * Writes the certificates of a rig's services, and the flawed ones, for each key type.
+ * @param {string} certificates the folder of ECDSA certificates, which only this user can read; RSA has a folder beside it
  * @param {Pick<DataPlane, 'isCertified'>} [plane] isCertified: the authority's key is written, too; false by default
  * @returns {Promise<void>}
- * @throws {BenchError} if they cannot be made
+ * @throws {BenchError} as `issueCertificates`, also if a folder has certificates already
  */
 export function writeParityCertificates(certificates, { isCertified: hasAuthorityKey } = {}) {
   return issueCertificates({ certificates, names: SERVICES, keyTypes: ['ecdsa-p256', 'rsa-2048'], hasAuthorityKey })
@@ -67,7 +67,8 @@ export function writeParityCertificates(certificates, { isCertified: hasAuthorit
  * @param {{ site: Pick<Site, 'target'> } & Omit<Parameters<typeof createRig>[0], 'target' | 'interception'>} options folder: the
  *   rig has one of its own in it
  * @returns {Promise<ProbedRow[]>} the rows of the corpus
- * @throws {BenchError} if the plane does not start, or a sidecar exits; the signal's reason when it aborts
+ * @throws {BenchError} if the plane does not start, or a sidecar exits; the signal's reason when it aborts; other errors as
+ *   `createRig` and `probeRig`
  */
 export async function tryPlane({ site, measured, folder, ...options }) {
   const interception = chooseInterception(options.plane, options.profile)

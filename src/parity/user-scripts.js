@@ -29,10 +29,10 @@ export function hasUserScripts(testbed, arm) {
 }
 
 /**
- * Sends started services requests like those of their load, one after the other.
+ * Sends requests like those of their load to the first URL of started services, one after the other.
  * @param {{ testbed: Testbed, arm: Arm, services: Pick<Started, 'entry'> }} options
- * @returns {Promise<ProbedRow>} found: the distinct answers; expected: null
- * @throws {BenchError} if one is not answered
+ * @returns {Promise<ProbedRow>} found: the distinct answers; expected: null; differences: []
+ * @throws {BenchError} if one is not answered, with any error of the call as its cause
  */
 export async function probeLoadAnswers({ testbed, arm, services: { entry } }) {
   const { protocol, hostname: address, port, pathname, search } = new URL(entry.urls[0])
@@ -94,7 +94,7 @@ function renderAnswer({ status, headers, body }) {
  * connection (pipeline-findings.js). It sends a request to a pipeline that speaks TLS, to read the type of its key.
  * @param {{ testbed: Testbed, arm: Arm, services: Pick<Started, 'entry'> }} options
  * @returns {Promise<string[]>} []: the arm has no pipeline, or there is nothing to note
- * @throws {BenchError} if the pipeline speaks TLS and does not answer
+ * @throws {BenchError} if the pipeline speaks TLS and does not answer; other errors of the call as they are
  */
 export async function listPipelineTlsNotes({ testbed, arm, services: { entry } }) {
   const pipeline = findArmPipeline(testbed.programs, arm)

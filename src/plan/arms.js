@@ -14,7 +14,7 @@ import { readValues } from '../request/part-request.js'
 import { groupByGenerator } from './interleave.js'
 import { chooseLoad, isOpenLoop } from './load.js'
 
-/** The arms of a plan: one of every plane at every place on the axes. Pure. */
+/** The arms of a plan: one for every plane, CPU limit and combination of axis values. Pure. */
 /** @import { Arm, AxisName, Conditions, PlaneChoice } from '../model/types.ts' */
 /** @import { Missing, Question } from '../request/question.js' */
 
@@ -27,12 +27,14 @@ const CALIBRATION_SECONDS = 3
  * @property {PlaneChoice[]} planes
  * @property {(plane: string) => boolean} hasSidecars
  * @property {(choice: PlaneChoice) => boolean} runsControl says whether a process hands out configurations
- * @property {(choice: PlaneChoice, sidecars: number) => number} countSimulated counts the simulated ones of so many sidecars
+ * @property {(choice: PlaneChoice, sidecars: number) => number} countSimulated counts how many of the sidecars are simulated
  */
 
 /**
  * Chooses the values of each axis but the CPU limit: those of the options, else of the experiment, else the default. A smoke run has
- * the first and the last value of each. An axis that the kind or the load of the question does not have is at its default.
+ * the first and the last value of each. Axes of shared CPUs, placement, and idle connections have their default if the kind or the
+ * load excludes them, and so has interception unless services have namespaces. If nobody chose the placement of interleaved arms, it
+ * may be `apart` (`isPlacedApart`).
  * @param {Question} question
  * @param {object} options
  * @param {PlaneChoice[]} options.named the planes of the question
@@ -58,10 +60,10 @@ export function chooseAxisValues(question, { named, pinnableCpus, hasOnlyPipelin
 }
 
 /**
- * Chooses the values of one axis.
+ * Chooses the values of one axis: those of the options, else of the experiment, else the default; in a smoke run, the ends of these.
  * @param {Question} question
  * @param {AxisName} name
- * @returns {any[]} the default alone, for an axis of shared CPUs that the kind does not have
+ * @returns {any[]} the default alone, for an axis of NODE_CPU_AXES that the kind does not have
  */
 function chooseValues(question, name) {
   const { kinds, values } = AXES[name]
@@ -75,7 +77,7 @@ function chooseValues(question, name) {
  * unpinned, as a node runs them.
  * @param {Question} question
  * @param {{ lists: Lists, named: PlaneChoice[], hasOnlyPipelines: (plane: string) => boolean }} options
- * @returns {boolean}
+ * @returns {boolean} false also: an axis has several values, the load has a rate, or the versions are pipelines
  */
 function isPlacedApart(question, { lists, named, hasOnlyPipelines }) {
   const hasOneWorker = (lists.workers[0] ?? computeInterleavedWorkers(question)) === 1
@@ -99,12 +101,12 @@ function pickEndValues(values, profile) {
 
 /**
  * Creates an arm for every plane, CPU limit and combination of axis values; an id occurs once. A plane without
- * sidecars has no CPU limits.
+ * sidecars has no CPU limits, and a smoke run only the first and the last.
  * @param {Question} question
  * @param {{ lists: Lists, cpuLimits: (number | null)[], contenders: Contenders }} options cpuLimits: cores, or null:
  *   no limit
- * @returns {Arm[]}
- * @throws {UsageError} for two variants of one name
+ * @returns {Arm[]} []: there are no planes
+ * @throws {UsageError} for two variants of one id
  */
 export function createArms(question, { lists, cpuLimits, contenders }) {
   const sidecarLimits = pickEndValues(cpuLimits, question.overrides.profile)
@@ -121,7 +123,7 @@ export function createArms(question, { lists, cpuLimits, contenders }) {
  * Creates an arm, whose id is still empty.
  * @param {Question} question
  * @param {{ cell: Record<string, any>, choice: PlaneChoice, cpuLimit: number | null, cpuLimits: (number | null)[], contenders:
- *   Contenders }} options cell: a place on the axes; cpuLimits: of all arms with sidecars
+ *   Contenders }} options cell: the arm's value on each axis; cpuLimits: of all arms with sidecars
  * @returns {Arm}
  */
 function createArm(question, { cell, choice, cpuLimit, cpuLimits, contenders }) {
@@ -149,9 +151,10 @@ function createArm(question, { cell, choice, cpuLimit, cpuLimits, contenders }) 
 }
 
 /**
- * Computes the workers of an interleaved sidecar: enough for the largest CPU limit that other arms would have, and at least one.
+ * Computes the workers of an interleaved sidecar: enough for the largest CPU limit of the options, else of the experiment, and at
+ * least one. Interleaved sidecars do not get this limit itself.
  * @param {Question} question
- * @returns {number | null} null: there is no limit, so that the number of CPUs decides
+ * @returns {number | null} null: there is no limit, so that the plane or the number of CPUs decides
  */
 function computeInterleavedWorkers({ overrides, axes }) {
   const cpuLimits = overrides.cpuLimits ?? axes.cpuLimitCores
@@ -161,7 +164,7 @@ function computeInterleavedWorkers({ overrides, axes }) {
 /**
  * Lists every combination of one value of each axis.
  * @param {Lists} lists
- * @returns {Record<string, any>[]} places on the axes, each with its value by the name of the axis
+ * @returns {Record<string, any>[]} for each combination, its values by the names of the axes
  */
 function listCombinations(lists) {
   return Object.entries(lists).reduce(
@@ -171,12 +174,12 @@ function listCombinations(lists) {
 }
 
 /**
- * Chooses an arm's conditions from a place on the axes. A condition that does not apply to the arm has its default;
- * if it is sparse, it is absent.
- * @param {Record<string, any>} cell a place on the axes
- * @param {{ hasSidecars: boolean, isLimitable: boolean, simulated: number }} options isLimitable: limits of a control
- *   plane apply; simulated: the number of simulated sidecars
- * @returns {Conditions}
+ * Chooses an arm's conditions from its values on the axes. A condition that does not apply to the arm has its default;
+ * a sparse one, or one of a control plane, is absent if its value is null.
+ * @param {Record<string, any>} cell the arm's value on each axis
+ * @param {{ hasSidecars: boolean, isLimitable: boolean, simulated: number }} options isLimitable: all axes of a control
+ *   plane apply; false: only the number of sidecars does; simulated: the number of simulated sidecars
+ * @returns {Conditions} simulated: absent if it is 0
  */
 function chooseConditions(cell, { hasSidecars, isLimitable, simulated }) {
   const createEntry = (/** @type {AxisName} */ name) => {
@@ -196,9 +199,10 @@ function chooseConditions(cell, { hasSidecars, isLimitable, simulated }) {
 }
 
 /**
- * Renders the id of an arm, with its values on the axes that the run varies. Arms that are equal on these have one id.
+ * Renders the id of an arm: its link, name, CPU limit and rate, and its values on the other axes that the run varies. Arms that are
+ * equal in these have one id.
  * @param {Arm} arm
- * @param {Lists} lists
+ * @param {Lists} lists the values of each axis
  * @returns {string} the name of a folder, too
  */
 function renderArmId(arm, lists) {
@@ -223,7 +227,7 @@ function renderArmId(arm, lists) {
 }
 
 /**
- * Removes arms of an id that occurred before: arms without sidecars may differ only in axes of sidecars.
+ * Keeps the first arm of each id: arms without sidecars may differ only in axes of sidecars.
  * @param {Arm[]} arms
  * @returns {Arm[]} in the same order
  * @throws {UsageError} for two variants of one id
@@ -245,8 +249,8 @@ function deduplicateArms(arms) {
  * @param {Arm[]} arms
  * @param {(arm: Arm) => string | null} findUnsupported finds the reason why an arm cannot be measured; null: it can
  * @returns {{ possible: Arm[], refused: Missing[] }} refused: the planes of the other arms, each reason of a plane
- *   once
- * @throws {UsageError} if no arm can be measured
+ *   once; []: all arms can be measured
+ * @throws {UsageError} if no arm can be measured, or there are none
  */
 export function splitUnsupportedArms(arms, findUnsupported) {
   const judged = arms.map(arm => ({ arm, reason: findUnsupported(arm) }))
@@ -262,7 +266,7 @@ export function splitUnsupportedArms(arms, findUnsupported) {
 }
 
 /**
- * Removes the repeated reasons of each plane: of those with one text, the last stays, at the place of the first.
+ * Keeps each reason of a plane once: among equal ones the last, at the place of the first.
  * @param {Missing[]} missing
  * @returns {Missing[]}
  */
@@ -275,8 +279,8 @@ export function deduplicateReasons(missing) {
  * without a rate has none.
  * @param {Arm[]} arms
  * @param {Lists} lists the values of each axis, for the ids
- * @returns {{ calibrations: Arm[], calibrated: Arm[] }} calibrated: all arms, in which `calibratedBy` names the
- *   calibration
+ * @returns {{ calibrations: Arm[], calibrated: Arm[] }} calibrations: []: no arm has a rate; calibrated: all arms, of which
+ *   `calibratedBy` names the calibration
  */
 export function addCalibrations(arms, lists) {
   /** @type {Map<string, Arm>} */
@@ -296,7 +300,7 @@ export function addCalibrations(arms, lists) {
 /**
  * Repeats the first arm with sidecars of each compared group, as its A/A control.
  * @param {Arm[]} arms
- * @param {boolean} areTogether arms that share a generator have one repeat together
+ * @param {boolean} areTogether arms that share a generator have one repeat in all
  * @returns {Arm[]} only the repeats; []: no two arms with sidecars are compared
  */
 export function repeatFirstArms(arms, areTogether) {

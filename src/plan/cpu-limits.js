@@ -14,8 +14,9 @@ const FALLBACK_CPU_LIMIT = 0.25
  */
 
 /**
- * Chooses the CPU limits: those of the user, with a note for each that can hardly bind; else those of the experiment
- * that fit this machine, or a fallback. In a closed loop at saturation those fit that can bind. Interleaved arms have no limit.
+ * Chooses the CPU limits: those of the user; else those of the experiment that fit this machine, or FALLBACK_CPU_LIMIT if none does.
+ * In a closed loop at saturation, a limit fits only if sidecars can reach it, and one of the user that they hardly can gets a note.
+ * Interleaved arms, and all arms at `none`, have no limit.
  * @param {Question} question
  * @param {number} cpus of the machine
  * @returns {ChosenLimits}
@@ -37,7 +38,7 @@ export function chooseCpuLimits(question, cpus) {
  * The machine that CPU limits must fit.
  * @typedef {object} LimitRoom
  * @property {number} cpus
- * @property {boolean} [isLoadElsewhere] the generator takes none of them
+ * @property {boolean} [isLoadElsewhere] the generator takes none of these CPUs
  * @property {boolean} mustBind sidecars have to reach their limit
  */
 
@@ -57,7 +58,7 @@ function chooseRequestedLimits(cpuLimits, { cpus, isLoadElsewhere, mustBind }) {
 }
 
 /**
- * Chooses the limits that fit, or, if none does, the fallback with a note.
+ * Chooses the limits that fit, or, if none does, FALLBACK_CPU_LIMIT with a note. Those that do not fit are listed as not measured.
  * @param {number[]} planned CPU limits of the experiment, in cores
  * @param {LimitRoom} room
  * @returns {ChosenLimits}

@@ -10,7 +10,7 @@ import { WARM_AFTER_REQUESTS } from './load.js'
  * @import { Arm, Load, Trial } from '../model/types.ts'
  */
 
-/** The most arms in one deployment, for the memory of a small node. Planes under one condition stay together and may be more. */
+/** The most arms in one deployment, for the memory of a small node. Planes under one condition stay together, up to PLANES_MOST. */
 const TOGETHER_MOST = 6
 const PLANES_MOST = 8
 // Requests/s of all arms together, per CPU of the machine: a request at a low rate costs up to 760 µs of a sidecar pair
@@ -37,11 +37,11 @@ export const keepForever = () => Number.POSITIVE_INFINITY
 /**
  * Lets arms of one link and load share one generator: a low rate goes to all at the same time, a higher rate or a
  * closed loop to one after the other. Warm-up and window then consist of whole passes, and may be longer than those
- * of the load.
+ * of the load. All arms of a generator have the warm-up of the slowest.
  * @param {Arm[]} arms
  * @param {{ cpus: number, findArmIdleSeconds?: FindArmIdleSeconds }} options findArmIdleSeconds: absent: connections stay open
  * @returns {Arm[]} the arms with new loads, in the same order
- * @throws {UsageError} for more planes side by side than PLANES_MOST
+ * @throws {UsageError} as `splitDeployments`
  */
 export function shareLoads(arms, { cpus, findArmIdleSeconds = keepForever }) {
   const sharedArms = groupByGenerator(arms).flatMap(group => {
@@ -67,7 +67,8 @@ export function shareLoads(arms, { cpus, findArmIdleSeconds = keepForever }) {
  * @param {Load} load of one of the arms
  * @param {{ count: number, sliceMs: number | undefined, warmupSeconds: number }} turns count: of the arms that take turns;
  *   sliceMs: undefined: all have the load at the same time; warmupSeconds: that the slowest arm needs
- * @returns {Load} with at least this window and warm-up; only the warm-up changes if all have a rate at the same time
+ * @returns {Load} with at least this window and warm-up; only the warm-up changes if all have a rate at the same time. With turns at
+ *   a rate, each arm has the whole warm-up in its own turns
  */
 function fitLoadToTurns(load, { count, sliceMs, warmupSeconds }) {
   if (load.ratePerSecond === undefined)
@@ -87,7 +88,7 @@ function fitLoadToTurns(load, { count, sliceMs, warmupSeconds }) {
  * @param {Arm[]} arms before they share loads
  * @param {{ cpus: number, findArmIdleSeconds: FindArmIdleSeconds }} options
  * @returns {string[]} each note once; []: turns need no note
- * @throws {UsageError} for more planes side by side than PLANES_MOST
+ * @throws {UsageError} as `splitDeployments`
  */
 export function renderTurnNotes(arms, options) {
   const notes = groupByGenerator(arms).flatMap(group => {
@@ -114,7 +115,8 @@ export function renderTurnNotes(arms, options) {
  * @param {{ cpus: number, findArmIdleSeconds: FindArmIdleSeconds }} options
  * @returns {{ count: number, sliceMs?: number, usualMs?: number, closesFirst?: Arm }} count: the arms that take
  *   turns; sliceMs: undefined: all arms get their rate at the same time; usualMs: the length without shortening;
- *   closesFirst: the arm with the shortest idle timeout; absent: no arm can close connections, or there are no turns
+ *   closesFirst: the arm with the shortest idle timeout, which may be Infinity; absent: no arm has sidecars with kept
+ *   connections, there are no turns, or only one arm would take them
  * @throws {UsageError} as `splitDeployments`
  */
 function planTurns(group, { cpus, findArmIdleSeconds }) {
@@ -133,7 +135,8 @@ function planTurns(group, { cpus, findArmIdleSeconds }) {
  * Chooses the length of a turn before it is shortened.
  * @param {Load} load
  * @param {{ count: number, cpus: number }} options count: the arms that take turns
- * @returns {number | undefined} undefined: the machine can bear the rates of all arms at the same time, or a closed loop has none
+ * @returns {number | undefined} undefined: the machine can bear the rates of all arms at the same time, or a load without a rate has
+ *   no slices
  */
 function chooseUsualSliceMs({ ratePerSecond, sliceMs }, { count, cpus }) {
   if (ratePerSecond === undefined) return sliceMs
@@ -152,7 +155,7 @@ function roundToPasses(seconds, passMs) {
 
 /**
  * Rounds the warm-up and the window of a closed loop up to whole passes. The warm-up is at least WARMUP_SECONDS_AN_ARM for each arm.
- * @param {Load} load with its sliceMs
+ * @param {Load} load with its sliceMs; without it, a pass is a millisecond
  * @param {number} count of arms that take turns
  * @returns {{ warmupSeconds: number, windowSeconds: number }}
  */
@@ -165,10 +168,10 @@ function roundClosedLoop({ sliceMs = 0, warmupSeconds, windowSeconds }, count) {
 }
 
 /**
- * Creates the trials of every round. Deployments come in random order; within a deployment the order of arms rotates
- * from round to round.
+ * Creates the trials of every round. Deployments come in random order; within a deployment the order of arms is drawn once, and
+ * rotates from round to round. An arm that is in several deployments has a trial in each.
  * @param {{ arms: Arm[], rounds: number, seed: number }} options
- * @returns {Omit<Trial, 'kind'>[]} interleaving: names the deployment and the round
+ * @returns {Omit<Trial, 'kind'>[]} interleaving: names the deployment and the round; []: there are 0 rounds
  * @throws {UsageError} as `splitDeployments`
  */
 export function createInterleavedTrials({ arms, rounds, seed }) {
@@ -191,7 +194,7 @@ export function createInterleavedTrials({ arms, rounds, seed }) {
 }
 
 /**
- * Rotates arms by one for each round; every second time that all have been first, the order is reversed.
+ * Rotates arms by one for each round. After all have been first, the order is reversed until all have been first again.
  * @param {Arm[]} arms
  * @param {number} round from 1 on
  * @returns {Arm[]}
@@ -202,7 +205,8 @@ function rotateArms(arms, round) {
 }
 
 /**
- * Groups arms to which one generator can send requests: those of one link and load, but for times, requests and idle connections.
+ * Groups arms to which one generator can send requests: those of one link and load. Only times, requests and idle connections of the
+ * load may differ.
  * @param {Arm[]} arms
  * @returns {Arm[][]}
  */
@@ -222,7 +226,7 @@ export function groupByGenerator(arms) {
  * one has the A/A repeats.
  * @param {Arm[]} arms
  * @returns {Arm[][]} deployments; an arm may be in several
- * @throws {UsageError} for more planes than PLANES_MOST
+ * @throws {UsageError} for more planes under the same conditions than PLANES_MOST
  */
 function splitDeployments(arms) {
   if (arms.length <= TOGETHER_MOST) return [arms]

@@ -14,7 +14,7 @@ const SMALL_CAP = 0.25
 // have short turns, whose ratio moves by a third as much from repeat to repeat (docs/evidence/accuracy.md).
 const SLICE_MS = { steady: 500, scriptsApart: 20 }
 const USERS = { interleaved: 32, default: 200, atSmallCaps: 50, openLoop: 64 }
-/** The requests of each user in a warm-up. */
+/** The requests that each user has to make in a warm-up, at least. */
 export const WARM_AFTER_REQUESTS = 3
 const WARMUP_SECONDS_PER_USER_AND_CORE = 0.005
 // Seconds before a burst, which show answers without one; and after it, also as a multiple of its length.
@@ -32,10 +32,11 @@ const BURST = { beginsSeconds: 2, afterLeastSeconds: 8, afterTimes: 2 }
  */
 
 /**
- * Chooses the load of an arm: idle, open loop (with a rate), interleaved or closed loop.
+ * Chooses the load of an arm: idle, open loop (with a rate), interleaved or closed loop. A rate per service is multiplied by the
+ * number of services.
  * @param {Question} question
  * @param {Placed} placed
- * @returns {Arm['load']}
+ * @returns {Arm['load']} burst: null: there is none; optional members are absent if they do not apply
  */
 export function chooseLoad(question, placed) {
   const { experiment, overrides, profile } = question
@@ -88,10 +89,10 @@ function chooseLoop({ experiment, overrides, axes, kind }, { cell, rate, users }
 }
 
 /**
- * Computes the window: at a rate, what the kind needs of one; else with a burst, the time before, in and after it; else that of the
- * profile. It is never shorter than the least of the options.
+ * Computes the window: at a rate, that of the kind, if it chooses windows; else, with a burst, the time before, in and after it;
+ * else that of the profile. It is never shorter than `windowLeastSeconds` of the options.
  * @param {Question} question
- * @param {{ burstSeconds: number | null, rate: number | null }} options
+ * @param {{ burstSeconds: number | null, rate: number | null }} options burstSeconds, rate: null: there is none
  * @returns {number} seconds
  */
 function computeWindowSeconds({ kind, profile, overrides }, { burstSeconds, rate }) {
@@ -105,12 +106,12 @@ function computeWindowSeconds({ kind, profile, overrides }, { burstSeconds, rate
 }
 
 /**
- * Chooses the requests: a traffic mix; a POST that is echoed; or, if an axis of requests is set, one kind of request
- * by these axes.
+ * Chooses the requests: a traffic mix; else, if the options or the experiment set an axis of requests, one kind of request by these
+ * axes; else a POST that is echoed.
  * @param {Question} question
  * @param {Record<string, any>} cell the arm's value on each axis
- * @returns {Pick<Arm['load'], 'requests' | 'traffic' | 'payloadBytes'>} only the members that apply; payloadBytes
- *   alone: the POST is echoed
+ * @returns {Pick<Arm['load'], 'requests' | 'traffic' | 'payloadBytes'>} only the members that apply; traffic: the name of the mix with
+ *   the start of its hash; payloadBytes alone: the POST is echoed
  */
 function chooseRequests({ overrides, axes }, cell) {
   if (cell.traffic) {
@@ -123,7 +124,8 @@ function chooseRequests({ overrides, axes }, cell) {
 }
 
 /**
- * Chooses the number of users. In a closed loop, an arm without sidecars has the most that any arm with sidecars has by default.
+ * Chooses the number of users: that of the axis, else by the rate or the kind of load. In a closed loop an arm without sidecars has
+ * the most that any arm with sidecars has by default.
  * @param {Question} question
  * @param {Placed} placed
  * @param {{ requests: Pick<Arm['load'], 'requests'>, rate: number | null }} options
@@ -141,10 +143,10 @@ function chooseUsers({ experiment, kind }, { hasSidecars, cpuLimit, cpuLimits, c
 
 /**
  * Computes the shortest warm-up. It is long enough for the handshakes of all users at the CPU limit (beside a
- * neighbour, at the CPU request), and for three requests of each user at the rate, with half as much again. Three slow answers of
- * the application are added.
+ * neighbour, at the CPU request if that is less), and for WARM_AFTER_REQUESTS of each user at the rate, with half as much again. The
+ * time of as many slow answers of the application is added.
  * @param {Pick<Arm['load'], 'users' | 'requests'> & { rate: number | null }} load rate: requests per second; null: there is none
- * @param {Pick<Placed, 'cpuLimit' | 'conditions'>} placed cpuLimit: null: the handshakes take no time
+ * @param {Pick<Placed, 'cpuLimit' | 'conditions'>} placed without a limit and such a request, the handshakes take no time
  * @returns {number} seconds
  */
 function computeShortestWarmup({ users, requests, rate }, { cpuLimit, conditions }) {
@@ -156,7 +158,7 @@ function computeShortestWarmup({ users, requests, rate }, { cpuLimit, conditions
 }
 
 /**
- * Extends the warm-up of a search's arm to what its CPU limit and rate need.
+ * Extends the warm-up of an arm that a search tries to what its CPU limit and rate need.
  * @param {Arm} arm
  * @returns {Arm} a new arm; its warm-up is never shorter than before
  */

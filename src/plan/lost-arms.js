@@ -8,11 +8,12 @@ import { renderArmName } from '../model/arms.js'
  */
 
 /**
- * Removes failed arms from a plan, with their A/A repeats, calibrations and trials, and adds the reasons to
- * notMeasured.
+ * Removes failed arms from a plan, with their A/A repeats and trials and the calibrations that no other arm needs, and adds the
+ * reasons to notMeasured.
  * @param {Plan} plan
- * @param {{ arms: Arm[], reason: string }[]} failures
- * @returns {Plan} a new plan; notMeasured names an arm by its id, or by its plane if none of that plane is left
+ * @param {{ arms: Arm[], reason: string }[]} failures the arms that failed for each reason
+ * @returns {Plan} a new plan; notMeasured names an arm by its id, or by its plane if none of that plane is left, each once with its
+ *   first reason
  */
 export function removeFailedArms(plan, failures) {
   const failed = new Set(failures.flatMap(({ arms }) => arms.map(({ id }) => id)))
@@ -39,11 +40,12 @@ export function removeFailedArms(plan, failures) {
 }
 
 /**
- * Splits arms by whether their rate is above a share of the measured capacity. A/A repeats get no reason of their own.
+ * Splits arms by whether their rate is above a share of the measured capacity. An arm without a rate can always be measured; without
+ * a calibration, its capacity counts as 0.
  * @param {{ plan: Pick<Plan, 'arms' | 'mostOfCapacity'>, calibrations: Calibration[] }} options plan: its
  *   mostOfCapacity is a fraction, null: 1
- * @returns {{ arms: Arm[], notMeasured: Missing[] }} arms: those whose rate can be reached; notMeasured: the others, with
- *   the reason; []: all can
+ * @returns {{ arms: Arm[], notMeasured: Missing[] }} arms: those whose rate can be reached; notMeasured: the others but A/A repeats,
+ *   with the reason; []: all can
  */
 export function splitUnreachableArms({ plan, calibrations }) {
   const share = plan.mostOfCapacity ?? 1

@@ -23,7 +23,7 @@ export { extendSearchWarmup } from './load.js'
 export { estimateMostSeconds, estimatePlanSeconds, estimateSeconds } from './rounds.js'
 
 /**
- * A plan: from a question to all trials that answer it. Pure.
+ * Creates the plan of a run, from an experiment and its options to all trials. Pure.
  * @import { Arm, Plan, PlaneChoice, TrialKind } from '../model/types.ts'
  */
 /**
@@ -51,11 +51,11 @@ export { estimateMostSeconds, estimatePlanSeconds, estimateSeconds } from './rou
  */
 
 /**
- * Creates the plan of a run, with every trial in order: within each round, arms come in random order. Arms that
+ * Creates the plan of a run, with every trial in order; a kind that chooses its trials while it runs has none. Arms that
  * cannot be measured are left out, with the reason in `notMeasured`.
  * @param {PartOptions & { experiment: Experiment, overrides: Overrides }} request
  * @returns {Plan & { notes: string[] }} notes: sentences to print before the run, or []
- * @throws {UsageError} for a request that cannot be measured
+ * @throws {UsageError} for an unknown profile, and as `planPart`
  */
 export function createPlan({ experiment, overrides, ...options }) {
   const planes = choosePlanes(experiment, overrides)
@@ -97,7 +97,7 @@ export function createPlan({ experiment, overrides, ...options }) {
  * @param {Question} question
  * @param {PartOptions} options
  * @returns {Plan['parts'][number] & { notMeasured: Missing[], notes: string[] }} trials: []: the kind chooses them while it runs
- * @throws {UsageError} for what cannot be measured together, if nothing can be measured, and for too many trials
+ * @throws {UsageError} if nothing can be measured, and as `createPartArms`, `chooseRounds` and `splitDeployments`
  */
 function planPart(question, options) {
   const { experiment, overrides, kind, profile } = question
@@ -129,12 +129,14 @@ function planPart(question, options) {
 }
 
 /**
- * Creates the arms of one kind, also those that cannot be measured.
+ * Creates the arms of one kind, also those that cannot be measured, but none of planes without a program. Interleaved closed loops
+ * have no arms without sidecars, unless interception varies.
  * @param {Question} question
  * @param {PartOptions & Pick<Required<PartOptions>, 'runsControl'>} options
  * @returns {{ arms: Arm[], lists: ReturnType<typeof chooseAxisValues>, notes: string[], notMeasured: Missing[] }} lists: the values of
  *   each axis; notes, notMeasured: about CPU limits, or []
- * @throws {UsageError} for what cannot be measured together, and for too many trials
+ * @throws {UsageError} for a request that breaks a constraint, an unknown --control, --real without simulated sidecars, too many
+ *   trials, or two variants of one id
  */
 function createPartArms(question, options) {
   const { experiment, overrides, axes, kind, profile } = question
@@ -162,9 +164,9 @@ function createPartArms(question, options) {
 }
 
 /**
- * Repeats each plane for each control plane (`--control`) that the user names, else assigns it its first. A control
- * plane in the name of a choice stays. An arm of one sidecar names its control plane only if the user does, so that
- * its name is as in older runs.
+ * Repeats each plane for each of its control planes that `--control`, else the experiment, names; if they name none of them, assigns
+ * it its first. A control plane in the name of a choice stays. A kind without control planes of its own gets none unless one of the
+ * two names some, so that the names of its arms are as in older runs.
  * @param {Question} question
  * @param {PlaneChoice[]} planes
  * @param {(plane: string) => string[]} listControls lists the names of a plane's control planes
@@ -195,7 +197,7 @@ function assignControls({ kind, overrides, axes }, planes, listControls) {
  * @param {{ lists: Record<string, any[]>, contenders: PlaneChoice[] } & Pick<Required<PartOptions>, 'findRealMost'>} options lists: the
  *   values of each axis
  * @returns {(choice: PlaneChoice, sidecars: number) => number} 0: all are real
- * @throws {UsageError} for --real if no control plane can simulate sidecars
+ * @throws {UsageError} for --real if no control plane can simulate sidecars, or the kind or an axis needs real ones
  */
 function createSimulatedCounter({ kind, experiment, overrides }, { lists, contenders, findRealMost }) {
   // Axes that need real sidecars exclude simulated ones, which go at the pace of real ones and have one control plane.
@@ -218,7 +220,7 @@ function createSimulatedCounter({ kind, experiment, overrides }, { lists, conten
 
 /**
  * Creates the settings of a plan, with those of each kind.
- * @param {Question[]} questions of one experiment
+ * @param {Question[]} questions of one experiment, at least one
  * @returns {Plan['settings']}
  */
 function createSettings(questions) {

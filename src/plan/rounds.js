@@ -29,12 +29,12 @@ export function assertTrialLimit(trials, { name }) {
 }
 
 /**
- * Chooses the number of rounds: that of the profile, or, with a precision, as many as fit its time.
+ * Chooses the number of rounds: that of the profile, or, with a precision, as many as fit its time (`computeRounds`).
  * @param {Question} question
  * @param {{ arms: Arm[], calibrations: Arm[], createPartTrials: typeof createTrials }} measured createPartTrials: creates the trials of
  *   a round, to estimate its seconds
  * @returns {number}
- * @throws {UsageError} if the time is too short for enough rounds, or the experiment cannot have a precision
+ * @throws {UsageError} if the time is too short for enough rounds, or no two arms are compared, as a precision needs
  */
 export function chooseRounds(question, { arms, calibrations, createPartTrials }) {
   const { precision } = question.overrides
@@ -48,7 +48,7 @@ export function chooseRounds(question, { arms, calibrations, createPartTrials })
 /**
  * Creates the trials: every arm once per round, in random order.
  * @param {{ arms: Arm[], rounds: number, seed: number }} options
- * @returns {Omit<Trial, 'kind'>[]}
+ * @returns {Omit<Trial, 'kind'>[]} []: there are 0 rounds
  */
 export function createTrials({ arms, rounds, seed }) {
   const random = createRandom(seed)
@@ -91,12 +91,11 @@ const ARM_CHECK_SECONDS = 0.4
 const ROLLOUT_SECONDS_PER_SIDECAR = 0.03
 
 /**
- * Estimates the duration of trials.
+ * Estimates the duration of trials. Trials of one interleaving share a window, and count once.
  * @param {Pick<Trial, 'arm' | 'interleaving'>[]} trials
  * @returns {number} seconds
  */
 export function estimateSeconds(trials) {
-  // Interleaved arms share a window.
   const armOfWindow = new Map(trials.map((trial, i) => [trial.interleaving ?? i, trial.arm]))
   return sumSeconds([...armOfWindow.values()])
 }
@@ -104,7 +103,7 @@ export function estimateSeconds(trials) {
 /** @typedef {Pick<Plan, 'trials' | 'calibrations' | 'search' | 'arms'>} Timed */
 
 /**
- * Estimates the duration of a run on a quiet machine, with its checks.
+ * Estimates the duration of a run on a quiet machine: its checks, calibrations and trials, and the usual trials of a search.
  * @param {Timed} plan
  * @returns {number} seconds
  */
@@ -145,7 +144,7 @@ function sumSeconds(arms) {
 }
 
 /**
- * Estimates the time that a trial takes beside warm-up and window.
+ * Estimates the time that a trial takes beside warm-up and window: start, checks and end, and in some trials an idle measurement.
  * @param {Arm} arm
  * @returns {number} seconds
  */

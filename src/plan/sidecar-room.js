@@ -42,7 +42,8 @@ const OWN_FILES = 200
  * @param {Limits | NodeLimits} options.limits of the machine that runs all, or of a node on which each sidecar has a
  *   pod
  * @param {Simulated} [options.simulated] none by default
- * @param {ControlConditions} [options.conditions] of a node: the limits and the shards of the control plane
+ * @param {ControlConditions} [options.conditions] on a node, the limits and the shards of the control plane; absent: one shard without
+ *   limits
  * @returns {string | null} the message; null: there is enough of all, or it is not checked
  */
 export function renderShortage({ sidecars, needs, limits, simulated = { count: 0, bytes: 0 }, conditions = {} }) {
@@ -61,7 +62,7 @@ export function renderShortage({ sidecars, needs, limits, simulated = { count: 0
 }
 
 /**
- * Lists the resources of a machine that runs everything.
+ * Lists the resources of a machine that runs all sidecars, the control plane and the kit.
  * @param {{ needs: Needs, limits: Limits, simulated: Simulated }} options
  * @returns {Resource[]}
  */

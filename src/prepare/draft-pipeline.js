@@ -39,7 +39,8 @@ const ECHO = path.resolve(import.meta.dirname, '../../echo')
  */
 
 /**
- * Drafts the pipeline of a folder of scripts. It writes nothing into that folder.
+ * Drafts the pipeline of a folder of scripts. It writes nothing into that folder, and removes the processes that it starts. Its `file`
+ * ends in `(not written)`.
  * @param {object} options
  * @param {Site} options.site
  * @param {string} options.scripts the folder of the scripts
@@ -48,7 +49,7 @@ const ECHO = path.resolve(import.meta.dirname, '../../echo')
  * @param {AbortSignal} options.signal
  * @returns {Promise<Pipeline>}
  * @throws {BenchError} if the scripts do not start, listen or answer, or no network namespace can be created; {UsageError} if their
- *   folder cannot be read; the signal's reason when it aborts
+ *   folder cannot be read; an error of the target; the signal's reason when it aborts before the requests
  */
 export async function draftPipeline({ site, scripts, pipy, folder, signal }) {
   const { target } = site
@@ -72,11 +73,11 @@ export async function draftPipeline({ site, scripts, pipy, folder, signal }) {
     if (upstreams.length > 0) await addApplication(deployment, { target, upstreams, pipy, folder, signal })
     const entries = orderEntryPorts(ports, { called, scriptFiles: codeFiles })
     const { reach: address } = places[SERVICE]
-    const answers = await sendRequests({ target, address, entries, paths: listRequestPaths(codeFiles) })
+    const answers = await sendRequests({ target, address, entries, paths: listRequestPaths(codeFiles), signal })
     const served = pickServedAnswer(answers)
     if (served === null)
       throw new BenchError(await process.renderFailure(renderUnservedError({ folderName, ports, answers, called })))
-    const drafted = createServedDocument(served, upstreams)
+    const drafted = createDraftDocument(served, upstreams)
     return createPipeline({ document: drafted, file: `${folderName}/pipeline.yaml (not written)`, scripts })
   } finally {
     await deployment.remove()
@@ -86,7 +87,7 @@ export async function draftPipeline({ site, scripts, pipy, folder, signal }) {
 /**
  * Picks the files with code and settings. The others, such as a README, may contain other ports and paths.
  * @param {Pick<Pipeline, 'scriptFiles'>} pipeline
- * @returns {Record<string, string>} text by name
+ * @returns {Record<string, string>} text by name; {}: there are none
  */
 function pickCodeFiles({ scriptFiles }) {
   return Object.fromEntries(Object.entries(scriptFiles).filter(([name]) => /\.(js|json|ya?ml)$/.test(name)))
@@ -112,10 +113,11 @@ function createScriptProcess({ scriptFiles, binaryFiles }, { pipy, folder }) {
 
 /**
  * Adds an application to a deployment, and waits until it listens at the ports that the scripts call.
- * @param {Deployment} deployment removes the application, too
+ * @param {Deployment} deployment gets the application among its processes, so that it removes it, too
  * @param {{ target: Target, upstreams: number[], pipy: Tool, folder: string, signal: AbortSignal }} options upstreams: at least one
  *   port
- * @throws {BenchError} if the application does not start; the signal's reason when it aborts
+ * @throws {BenchError} if the application does not start within LISTEN_SECONDS; an error of the target; the signal's reason when it
+ *   aborts
  */
 async function addApplication(deployment, { target, upstreams, pipy, folder, signal }) {
   const [listen, ...others] = upstreams.map(port => ({ address: '127.0.0.1', port }))
@@ -135,23 +137,24 @@ async function addApplication(deployment, { target, upstreams, pipy, folder, sig
 }
 
 /**
- * Creates the document of a pipeline that gave an answer. Members at their default are left out.
+ * Creates the document of scripts from the request that they answered.
  * @param {NonNullable<ReturnType<typeof pickServedAnswer>>} served
- * @param {number[]} upstreams the ports that the scripts call; a pipeline whose answer is no echo has no upstream
+ * @param {number[]} upstreams the ports that the scripts call; a pipeline whose answer is no echo gets no upstream
+ * @returns {Pipeline['document']} complete, with all defaults
  */
-function createServedDocument({ port, method, path: requestPath, isEchoed }, upstreams) {
-  const request = { ...(isEchoed ? {} : { method }), ...(requestPath !== '/' && { path: requestPath }) }
+function createDraftDocument({ port, method, path: requestPath, isEchoed }, upstreams) {
   return createPipelineDocument({
     listen: { port },
     ...(isEchoed && upstreams.length > 0 && { upstream: { ports: upstreams } }),
-    ...(Object.keys(request).length > 0 && { request }),
+    request: { method, path: requestPath },
   })
 }
 
 /**
- * Renders a drafted pipeline as the text of a pipeline.yaml. Members at their default are left out.
+ * Renders a drafted pipeline as the text of a pipeline.yaml: its port, the ports that it calls, and the method and path of its request,
+ * unless they are POST and `/`. A draft has no other members that are not at their default.
  * @param {Pick<Pipeline, 'document'>} pipeline
- * @returns {string} YAML
+ * @returns {string} YAML, whose first line is a comment, with a line end at its end
  */
 export function renderDraft({ document: { listen, upstream, request } }) {
   const { method, path: requestPath } = request
@@ -220,7 +223,7 @@ export function orderEntryPorts(ports, { called, scriptFiles }) {
 }
 
 /**
- * Waits until two readings in a row find the same ports at which a process listens.
+ * Waits until two readings in a row find the same ports at which a process listens, and returns them.
  * @param {Handle} process
  * @param {{ name: string, signal: AbortSignal }} options name: of the scripts, for errors
  * @returns {Promise<number[]>} at least one
@@ -248,15 +251,18 @@ async function awaitListeningPorts(process, { name, signal }) {
 
 /**
  * Sends requests to each port and path, until an answer echoes the posted body.
- * @param {{ target: Target, address: string, entries: number[], paths: string[] }} options entries: ports; paths: beside `/`
- * @returns {Promise<Answered[]>} all answers until then, and the requests without an answer
+ * @param {{ target: Target, address: string, entries: number[], paths: string[], signal: AbortSignal }} options entries: ports;
+ *   paths: beside `/`
+ * @returns {Promise<Answered[]>} all answers until then, and the requests without an answer; []: there are no entries
+ * @throws the signal's reason when it aborts
  */
-async function sendRequests({ target, address, entries, paths }) {
+async function sendRequests({ target, address, entries, paths, signal }) {
   /** @type {Answered[]} */
   const answers = []
   for (const port of entries)
     for (const requestPath of ['/', ...paths])
       for (const method of ['POST', 'GET']) {
+        signal.throwIfAborted()
         const request = { host: HOST, method, path: requestPath, body: method === 'POST' ? BODY : '' }
         const result = await sendDraftRequest({ target, address, port, request })
         const answer = { port, method, path: requestPath, ...result }
@@ -267,7 +273,7 @@ async function sendRequests({ target, address, entries, paths }) {
 }
 
 /**
- * Sends a request. A failure becomes an answer without a status.
+ * Sends a request, and waits up to ANSWER_SECONDS. A failure becomes an answer without a status.
  * @param {{ target: Target, address: string, port: number, request: Request }} options
  * @returns {Promise<Pick<Answered, 'status' | 'body' | 'reason'>>}
  */

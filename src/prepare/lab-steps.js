@@ -51,7 +51,7 @@ export function createSideSay({ name, isAlone, say }) {
 /**
  * Replaces the content of a pipeline by its files as they are now: they may have changed since the last start.
  * @param {Side['pipeline']} pipeline is changed, unless it is null or `unknown`
- * @throws {import('../lib/errors.js').UsageError} if the files are no valid pipeline
+ * @throws {import('../lib/errors.js').UsageError} if the files are no valid pipeline; the system's error if one cannot be read
  */
 export function rereadPipeline(pipeline) {
   if (pipeline === null || pipeline === 'unknown') return
@@ -59,12 +59,12 @@ export function rereadPipeline(pipeline) {
 }
 
 /**
- * Starts a side without a counter, on each of its links, and sends it requests.
+ * Starts a side without a counter, on each of its links, sends it requests, and prints notes on its TLS and on memory that grows.
  * @param {Rig} rig
  * @param {{ name: SideName, requests: number, signal: AbortSignal, say: (line: string) => void }} options requests:
  *   their number on each link
- * @returns {Promise<string[]>} its answers on each link
- * @throws {BenchError} if it does not serve; the signal's reason when it aborts
+ * @returns {Promise<string[]>} the distinct answers on each link, as one text
+ * @throws {BenchError} if it does not serve; as `assertServes`; the signal's reason when it aborts
  */
 export async function assertSideServes({ arms, testbeds, folder: labFolder, nextStart }, { name, ...options }) {
   const answers = []
@@ -86,7 +86,8 @@ export async function assertSideServes({ arms, testbeds, folder: labFolder, next
  * differences of a refused side are written to REFUSED.
  * @param {Rig} rig
  * @param {{ name: SideName, label: string, signal: AbortSignal }} options label: of the side, for errors
- * @throws {BenchError} if the side does other work, or is not ready; the signal's reason when it aborts
+ * @throws {BenchError} if the side does other work, or is not ready; as `probeConfiguration`; an error of writing REFUSED; the signal's
+ *   reason when it aborts
  */
 export async function assertSideParity({ testbeds, arms, nextStart }, { name, label, signal }) {
   // One arm is enough: arms differ in their links, which the corpus does not use; each starts when it is counted.
@@ -111,9 +112,9 @@ export async function assertSideParity({ testbeds, arms, nextStart }, { name, la
  * Counts the instructions of a side, then its system calls, with another tool.
  * @param {Rig} rig
  * @param {{ name: SideName, requests: number, hasHandshakes: boolean, signal: AbortSignal }} options requests: to
- *   count; hasHandshakes: new mTLS connections are counted, too
+ *   count, rounded up to an even number; hasHandshakes: new mTLS connections are counted, too
  * @returns {Promise<Costs[]>} of each sidecar of each link; without strace they have no system calls
- * @throws {BenchError} if a request is not answered, or a tool fails; the signal's reason when it aborts
+ * @throws as `countInstructions` and `countCalls`
  */
 export async function countSide(rig, { name, ...options }) {
   // The requests are counted in two halves, so their number is even.
@@ -138,7 +139,8 @@ export async function countSide(rig, { name, ...options }) {
  * @param {Rig} rig
  * @param {AbortSignal} signal
  * @returns {Promise<Sides & { notes: string[] }>} notes: the numbers of samples, and what is missing in them
- * @throws {BenchError} if a trial is not completed, or perf cannot sample; the signal's reason when it aborts
+ * @throws {BenchError} if a trial is not completed, perf cannot sample, or a sidecar has no sample; as `sampleTrial`; the signal's
+ *   reason when it aborts
  */
 export async function sampleSides({ arms, testbeds, profiler: perf, nextStart }, signal) {
   /** @type {Sides} */
@@ -163,7 +165,7 @@ export async function sampleSides({ arms, testbeds, profiler: perf, nextStart },
 /** @typedef {Awaited<ReturnType<typeof sampleTrial>>} Sampled */
 
 /**
- * Joins the windows of one side for each of its sidecars.
+ * Joins the windows of one side for each of its sidecars, which all windows have.
  * @param {string} link
  * @param {Sampled[]} windows at least one
  * @returns {Costs[]} one for each sidecar

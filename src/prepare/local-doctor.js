@@ -20,7 +20,7 @@ import { checkMemory, checkPorts } from './memory-and-ports.js'
  * @typedef {object} OptionalProgram
  * @property {ToolSpec} spec
  * @property {string} option
- * @property {boolean} [isLater] the first run that needs it builds it
+ * @property {boolean} [isLater] the first run that needs it builds it, so it may be missing now; false by default
  */
 
 /**
@@ -32,6 +32,7 @@ import { checkMemory, checkPorts } from './memory-and-ports.js'
  * @param {Site['findTool']} options.findBuilt finds a program, but does not build it
  * @param {typeof findCapWay} [options.findWay] finds how CPU limits can be set
  * @returns {Promise<DoctorFinding[]>} findings in the order of the printed lines
+ * @throws as `findQuota` and `probeLargestCap`
  */
 export async function checkMachine({ specs, others, findTool, findBuilt, findWay = findCapWay }) {
   const { kernel, cpuModel, cpus, memoryBytes, node } = readMachine()
@@ -68,7 +69,7 @@ function createToolFinding({ name, version, path, source }) {
  * Checks whether a program of every run is there. An error of the search counts as a missing program.
  * @param {ToolSpec} spec
  * @param {Site['findTool']} findTool
- * @returns {Promise<DoctorFinding>} more: advice, if it is missing
+ * @returns {Promise<DoctorFinding>} ok, or missing, with advice in `more`
  */
 async function checkProgram(spec, findTool) {
   const { name, wanted, variable, ifMissing } = spec
@@ -98,6 +99,7 @@ async function checkOptionalProgram({ spec, option, isLater }, { findTool, findB
  * Checks how the CPU of sidecars can be limited.
  * @param {CapWay} way
  * @returns {DoctorFinding[]} the way, and warnings if it lacks the memory controller or a quota lies above it
+ * @throws as `findQuota` and `probeLargestCap`
  */
 function checkCpuLimits(way) {
   const lacksMemory = 'lacksMemory' in way ? [createFinding('warning', MEMORY_OFF)] : []
@@ -115,7 +117,8 @@ function checkCapWay(way) {
 /**
  * Checks whether this job or container has a CPU quota, visible or not.
  * @param {CapWay} way
- * @returns {DoctorFinding[]} one warning; []: there is no quota
+ * @returns {DoctorFinding[]} one warning; []: there is no quota below all CPUs
+ * @throws as `findQuota` and `probeLargestCap`
  */
 function checkQuota(way) {
   const cpus = os.availableParallelism()

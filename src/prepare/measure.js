@@ -17,8 +17,9 @@ import { createResultsFolder } from '../records/write.js'
 /** @typedef {(folder: string, summary: Summary) => Promise<void>} Finish is called with the summary, once it is written */
 
 /**
- * Runs a preparation, writes its records into a folder, and summarises them, even if the run is interrupted. The
- * folder of a run that measured nothing is removed, unless it contains other files.
+ * Runs a preparation, writes its records into a folder, and summarises them, even if the run fails or is interrupted; if they
+ * then cannot be summarised, it prints why. The folder of a run that has no manifest yet is removed, unless it was there before
+ * or has other files. The folder is claimed in the site's ledger meanwhile.
  * @param {object} options
  * @param {Preparation} options.preparation
  * @param {Site} options.site
@@ -73,7 +74,8 @@ export async function measurePreparation({ preparation, site, out, execution, wa
 }
 
 /**
- * Removes the files of a run that measured nothing. A folder that was there before stays, and so does one with other files.
+ * Removes the files of a run that measured nothing, then its folder, unless that was there before or has other files. If there are raw
+ * files, all stays.
  * @param {string} folder of the run
  * @param {boolean} isNew the run created the folder
  */
@@ -120,7 +122,7 @@ export function loadAfterRun(folder, load) {
 
 /**
  * Loads the function that computes how precise a run is. Only runs with a precision load it before they end.
- * @returns {Promise<import('../run/stopping-rule.js').Assess>}
+ * @returns {Promise<import('../run/stopping-rule.js').Assess>} it must get only runs with a precision
  */
 async function loadAssess() {
   const { summarise } = await import('../analysis/summarise.js')

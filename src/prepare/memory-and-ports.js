@@ -15,7 +15,7 @@ const CHURN_PORTS_LEAST = 10_000
 /**
  * Checks whether this machine has the memory that the smallest run needs.
  * @param {number} [bytes] available; by default read from the machine
- * @returns {{ isEnough: boolean, text: string }} text: the finding
+ * @returns {{ isEnough: boolean, text: string }} text: what there is, and what is needed
  */
 export function checkMemory(bytes = readAvailableBytes()) {
   const parts = Object.entries(NEEDED_MIB).map(([name, mebibytes]) => `${name} ${mebibytes}`)
@@ -26,7 +26,7 @@ export function checkMemory(bytes = readAvailableBytes()) {
 /**
  * Checks whether this machine has enough local ports for the equal-work check, and for a load of new connections (churn).
  * @param {number} [ports] their number; by default read from the machine
- * @returns {{ isEnough: boolean, isEnoughForChurn: boolean, text: string }} text: the finding
+ * @returns {{ isEnough: boolean, isEnoughForChurn: boolean, text: string }} text: what there is, and what is needed
  */
 export function checkPorts(ports = countPorts()) {
   const needed = `a run needs at least ${PORTS_LEAST} (net.ipv4.ip_local_port_range), and one of new connections (churn) ${CHURN_PORTS_LEAST}`
@@ -52,7 +52,7 @@ export function assertMemoryAndPorts(availableBytes, portCount) {
     throw new BenchError(`${memory.text}: end other programs, or take a machine or a memory limit with more`)
 }
 
-/** Counts the local ports from which the kernel picks those of connections. @returns {number} */
+/** Counts the ports from which the kernel picks the local ones of connections; if they cannot be read, those of its default. */
 function countPorts() {
   const { first, last } = readPortRange()
   return last - first + 1

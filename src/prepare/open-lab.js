@@ -47,12 +47,12 @@ const SAMPLED = { rounds: 1, warmupSeconds: 2, windowSeconds: 8 }
 /** @typedef {Awaited<ReturnType<typeof openLab>>} Lab */
 
 /**
- * Opens both sides, ready to start.
+ * Opens both sides, ready to start. The caller closes the lab, which removes the certificates.
  * @param {object} options
  * @param {Site} options.site
  * @param {Side} options.side the new one; its pipeline is set if it is unknown
  * @param {string | null} options.against the old side, as the user named it; null: the default
- * @param {string} [options.into] the folder for old scripts of git; absent: one of the lab
+ * @param {string} [options.into] the folder for old scripts of git; absent: one in that of the lab
  * @param {string[]} options.link
  * @param {number} [options.payload] bytes
  * @param {RequestOptions} [options.requestAxes]
@@ -62,10 +62,11 @@ const SAMPLED = { rounds: 1, warmupSeconds: 2, windowSeconds: 8 }
  * @param {boolean} options.hasHandshakes new mTLS connections are counted, too
  * @param {boolean} options.hasCalls system calls are counted
  * @param {boolean} [options.isSampled] the sides are sampled under load, instead of counted
- * @param {boolean} [options.isPlaintext] the sidecars speak no TLS
+ * @param {boolean} [options.isPlaintext] the sidecars speak no TLS; pipelines say so themselves
  * @param {AbortSignal} options.signal
  * @returns the steps of a comparison, as `createLab`
- * @throws {UsageError} for sides that cannot be compared; {BenchError} if a tool, a side or a network namespace is missing
+ * @throws {UsageError} for sides that cannot be compared or measured; {BenchError} if a tool, a side or a network namespace is missing,
+ *   or certificates cannot be written; as `draftPipeline`
  */
 export async function openLab({ site, side, against, into, pipy, signal, ...options }) {
   const { link, payload, requestAxes, features, isSampled = false, isPlaintext = false } = options
@@ -179,7 +180,7 @@ async function openRig({ site, planned: { plan, layout }, sides, pipys, planes, 
  * @param {number} options.requests to count on each side
  * @param {boolean} options.hasHandshakes
  * @param {string[]} options.notes limits of the numbers
- * @param {string} options.perfFolder for the file of a trial of perf
+ * @param {string} options.perfFolder for the file by which `assertProfiler` tries perf
  * @param {() => void} options.close removes the certificates
  */
 function createLab(rig, { sides, pipys, isAlone, isSampled, hasPipelines, hasFeatures, ...options }) {
@@ -194,7 +195,7 @@ function createLab(rig, { sides, pipys, isAlone, isSampled, hasPipelines, hasFea
     /**
      * Asserts before anything starts that perf can sample. A count needs no perf.
      * @param {AbortSignal} signal
-     * @throws {BenchError} if the kernel does not let it sample
+     * @throws as `assertCanSample`
      */
     async assertProfiler(signal) {
       if (isSampled) await assertCanSample({ perf: rig.profiler, folder: perfFolder, signal })
@@ -204,8 +205,8 @@ function createLab(rig, { sides, pipys, isAlone, isSampled, hasPipelines, hasFea
      * @param {SideName} name
      * @param {AbortSignal} signal
      * @param {(line: string) => void} say
-     * @returns {Promise<string[]>} its answers on each link
-     * @throws {BenchError} if it does not serve
+     * @returns {Promise<string[]>} as `assertSideServes`
+     * @throws {BenchError} if it does not serve; as `rereadPipeline` and `assertSideServes`
      */
     assertServes: (name, signal, say) => {
       rereadPipeline(sides[name].pipeline)
@@ -215,7 +216,7 @@ function createLab(rig, { sides, pipys, isAlone, isSampled, hasPipelines, hasFea
      * Asserts that both sides do equal work. Old scripts are checked only with features, which they may lack: then a count would
      * compare unequal work. Pipelines are not checked here: they are compared by their answers, when they start.
      * @param {AbortSignal} signal
-     * @throws {BenchError} if a side does other work
+     * @throws {BenchError} if a side does other work; as `assertSideParity`
      */
     async assertParity(signal) {
       if (hasPipelines) return
@@ -275,16 +276,16 @@ function assertSideVersions(sides, pipys) {
 
 /**
  * Finds both sides, and drafts the pipeline of scripts that have none. Two programs of Pipy run the same scripts,
- * unless `against` names others.
+ * unless `against` names others. A pipeline is alone unless `against` or two programs name what it is compared with.
  * @param {object} options
  * @param {Side} options.side the new one; its pipeline is set if it is unknown
- * @param {string | null} options.against
+ * @param {string | null} options.against the old side, as the user named it; null: the default
  * @param {string} options.into the folder for old scripts of git
  * @param {boolean} options.hasTwoPipys
  * @param {Omit<Parameters<typeof draftPipeline>[0], 'scripts'>} options.draftOptions
  * @returns {Promise<{ sides: Record<SideName, Side>, isAlone: boolean }>} isAlone: no side is compared with the new
  *   one
- * @throws {BenchError} if a side is missing, or cannot be drafted
+ * @throws {BenchError} if a side is missing, or cannot be drafted; as `openOldSide` and `draftPipeline`
  */
 async function openSides({ side, against, into, hasTwoPipys, draftOptions }) {
   const setPipeline = async (/** @type {Side} */ openedSide) => {
@@ -305,7 +306,7 @@ async function openSides({ side, against, into, hasTwoPipys, draftOptions }) {
  * @param {{ load: LoadGenerator, isSampled: boolean, hasCalls: boolean, site: Site }} options
  * @returns {Promise<{ profiler: Tool, loadTools: Tool[], strace: Tool | { missing: string } | null }>} profiler: valgrind, or perf;
  *   loadTools: [] for a count, which sends its own requests; strace: null: no system calls are counted
- * @throws {BenchError} if the profiler or the generator is missing
+ * @throws {BenchError} if the profiler or the generator is missing; as `findTool`
  */
 async function findLabTools({ load, isSampled, hasCalls, site }) {
   const profiler = isSampled
@@ -318,6 +319,7 @@ async function findLabTools({ load, isSampled, hasCalls, site }) {
 /**
  * Finds strace and tries it, before a count takes minutes.
  * @returns {Promise<Tool | { missing: string }>} missing: the reason why it is not found, or cannot trace
+ * @throws as `findTool`
  */
 async function findStrace() {
   const strace = await findTool(straceTool)
@@ -342,8 +344,8 @@ async function findStrace() {
  * @param {Tool} options.pipy
  * @param {Side['profile'][]} options.profiles null: the scripts are of no mesh
  * @param {boolean} options.isRedirected rules redirect connections, as the scripts of a mesh need
- * @param {boolean} options.hasNamespaces
- * @param {boolean} options.isPlaintext
+ * @param {boolean} options.hasNamespaces each start has network namespaces, as scripts with fixed ports need
+ * @param {boolean} options.isPlaintext the sidecars speak no TLS
  * @param {boolean} options.hasCertificate the load speaks TLS to the sidecars
  * @returns {ReturnType<typeof planRun>}
  * @throws {UsageError} if an arm cannot be measured
@@ -388,7 +390,7 @@ function planLab({ loads, planes, link, payload, requestAxes = {}, features, sit
  * Finds the Pipy of each side: the named programs, else the kit's. One program runs both sides.
  * @param {string[]} paths of at most two programs: the old side's first
  * @returns {Promise<Record<SideName, Tool>>}
- * @throws {UsageError} for more than two paths; {MissingPlaneError} if a program is missing
+ * @throws {UsageError} for more than two paths; {MissingPlaneError} if a program is missing; as `findTool`
  */
 async function findPipys(paths) {
   if (paths.length > 2)
@@ -410,7 +412,7 @@ async function findPipys(paths) {
  * @param {string} lack the beginning of the error: a sentence on what is impossible without it
  * @param {Site['findTool']} [find] finds it; by default findTool
  * @returns {Promise<Tool>}
- * @throws {BenchError} if it is missing
+ * @throws {BenchError} if it is missing; an error of `find`
  */
 async function findLabTool(spec, lack, find = spec => findTool(spec)) {
   const tool = await find(spec)

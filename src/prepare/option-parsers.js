@@ -23,7 +23,7 @@ export const parseSeed = createSchemaParser(seed, text =>
 )
 
 /**
- * Parses a list of data planes. Whether the planes exist is not checked.
+ * Parses a list of data planes. Whether the planes, profiles and variants exist is not checked.
  * @param {string} text the value of --planes
  * @returns {PlaneChoice[]} the path of a variant is absolute
  * @throws {InvalidArgumentError} if an entry is empty or repeated

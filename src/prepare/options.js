@@ -238,11 +238,11 @@ function parseMeasuredKinds(text) {
 }
 
 /**
- * Lists the options that help shows: those that the experiment of the command takes.
+ * Lists the options that help shows, and that commander suggests for a typo: those that the experiment of the command takes.
  * @this {Help}
  * @param {Command} command
  * @returns {Option[]}
- * @throws {UsageError} if the experiment cannot be read
+ * @throws {UsageError} as `readExperimentOfHelp`
  */
 function listVisibleOptions(command) {
   const experiment = readExperimentOfHelp(command)
@@ -252,7 +252,7 @@ function listVisibleOptions(command) {
 }
 
 /**
- * Says whether an experiment takes an option.
+ * Says whether an experiment takes an option: one that is computed takes those of COMPUTED_OPTIONS alone.
  * @param {string} attribute the option's name, in camel case
  * @param {ReturnType<typeof readAnyExperiment>} experiment
  */
@@ -265,10 +265,10 @@ function hasOption(attribute, experiment) {
 }
 
 /**
- * Reads the experiment that a command with --help names.
+ * Reads the experiment that a command names.
  * @param {Command} command
  * @returns {ReturnType<typeof readAnyExperiment>} without --help, the default instead of one that cannot be read
- * @throws {UsageError} if it cannot be read
+ * @throws {UsageError} with --help, if it cannot be read
  */
 function readExperimentOfHelp(command) {
   try {
@@ -281,7 +281,7 @@ function readExperimentOfHelp(command) {
 }
 
 /**
- * Finds the experiment that a command names; by default DEFAULT_EXPERIMENT.
+ * Finds the experiment that a command names: its first word that is no option, else DEFAULT_EXPERIMENT.
  * @param {Command} command
  * @returns {string}
  */
@@ -290,7 +290,7 @@ const findExperimentName = command => command.args.find(word => !word.startsWith
 /**
  * Reads the values of the axes that options set, except the CPU limit of sidecars, which is `cpu`.
  * @param {object} options parsed by commander
- * @returns {Partial<Record<Exclude<AxisName, 'cpuLimitCores'>, unknown[]>>} only the axes that are set
+ * @returns {Partial<Record<Exclude<AxisName, 'cpuLimitCores'>, unknown[]>>} only the axes that are set; {}: none is
  */
 export function readAxisOptions(options) {
   const values = new Map(Object.entries(options).filter(([, value]) => value !== undefined))

@@ -21,7 +21,7 @@ import { findToolSpec } from './programs.js'
  * @param {PlaneChoice[]} chosen the choices of planes
  * @returns {Pipelines} by variant; {}: no choice has one
  * @throws {UsageError} if a pipeline.yaml or its scripts are not valid, the plane of a choice runs no pipelines, or the pipeline of
- *   `proxy` names no program
+ *   `proxy` names no program; the system's error if a file cannot be read
  */
 export function readPipelines(planes, chosen) {
   /** @type {Pipelines} */
@@ -95,7 +95,7 @@ export function overrideForPipelines(overrides, { pipelines, load }) {
  * Chooses the values of the TLS axis.
  * @param {Pipeline[]} pipelines
  * @param {string[]} [keyTypes] the values of --tls; ecdsa-p256 by default
- * @returns {string[]} `plaintext` alone, if no pipeline speaks TLS
+ * @returns {string[]} the key types; `plaintext` alone, if no pipeline speaks TLS
  */
 export function chooseTls(pipelines, keyTypes = ['ecdsa-p256']) {
   return pipelines.some(pipeline => hasServerTls(pipeline) || hasUpstreamTls(pipeline)) ? keyTypes : ['plaintext']
@@ -145,7 +145,7 @@ export function assertPipelineArms(arms, { pipelines, experiment }) {
 
 /**
  * Creates the error that scripts with fixed ports need network namespaces.
- * @param {Pipelines | undefined} pipelines
+ * @param {Pipelines | undefined} pipelines undefined: the run has none
  * @param {Error} error of the check for namespaces
  * @returns {Error} `error` itself, if no scripts fix a port
  */

@@ -38,14 +38,15 @@ import { assertKnownPlanes, assertPlanRunnable, findUnsupported, listControlName
  * @typedef {object} PlanDraft
  * @property {Preparation['plan']} plan
  * @property {Preparation['layout']} layout
- * @property {(programs: ProgramSearch) => boolean} isSameWith says whether the plan stays the same with the programs that were found
+ * @property {(programs: ProgramSearch) => boolean} isSameWith says whether the plan stays the same with the programs that were found;
+ *   false also if that of a plane is missing
  */
 
 /**
  * Plans a run. It searches for no programs, and uses those that were found before, if any.
  * @param {PlanRequest & Loaded & { site: PlanSite } & Partial<ProgramSearch>} options
  * @returns {PlanDraft}
- * @throws {import('../lib/errors.js').UsageError} for a request that cannot be measured
+ * @throws {import('../lib/errors.js').UsageError} for a request that cannot be measured, or a link that cannot be read
  */
 export function planRun({ planes, loads, experiment, overrides, site, ...request }) {
   const { load = chooseGenerator(loads, overrides), missing = [], tools = {}, lacks = {} } = request
@@ -149,7 +150,7 @@ function renderWrkNotes({ arms, layout, cpus, wrk }) {
  * request is refused before any is searched or fetched.
  * @param {PlanRequest & { site: PlanSite }} options
  * @returns {Promise<PlanDraft & RequestedPlan>}
- * @throws {import('../lib/errors.js').UsageError} for a request that cannot be measured
+ * @throws {import('../lib/errors.js').UsageError} for a request or a pipeline that cannot be measured; as `readPipelines`
  */
 export async function draftPlan({ site, ...request }) {
   const { experiment } = request
@@ -167,12 +168,12 @@ export async function draftPlan({ site, ...request }) {
 }
 
 /**
- * Plans a run, and finds the programs that it needs.
+ * Plans a run, finds the programs that it needs, and plans again if these change the plan.
  * @param {PlanRequest & { app: 'pipy' | 'node' | null, site: PlanSite & Pick<Site, 'findTool'>, say: (line: string) => void }} options
  *   app: what serves the applications; null: Pipy, or Node if there is no Pipy
  * @returns {Promise<Preparation>}
  * @throws {import('../lib/errors.js').UsageError} for a request that cannot be measured, or a threshold that cannot be evaluated;
- *   {BenchError} for a missing program
+ *   {BenchError} for a missing program; as `draftPlan` and `findPrograms`
  */
 export async function createPreparation({ app, site, say, thresholds = [], ...planRequest }) {
   const draft = await draftPlan({ ...planRequest, site })
@@ -223,7 +224,7 @@ async function assertThresholds(thresholds, { plan, layout }) {
 }
 
 /**
- * Chooses the generator that the overrides name, else the default.
+ * Chooses the generator that the overrides name, which the kit must have, else the default.
  * @param {Loaded['loads']} loads all generators, by name
  * @param {Overrides} overrides
  * @returns {LoadGenerator}
@@ -233,7 +234,7 @@ function chooseGenerator(loads, { generator = DEFAULT_GENERATOR }) {
 }
 
 /**
- * Loads the planes of a request, and all generators.
+ * Loads the planes of a request, without those that the kit does not have, and all generators.
  * @param {Pick<PlanRequest, 'experiment' | 'overrides'>} options
  * @returns {Promise<Loaded>}
  */

@@ -33,7 +33,8 @@ export function drawSeed() {
  * Creates the request for a plan, from an experiment and the options of the command line.
  * @param {Experiment} experiment
  * @param {RunOptions} options
- * @returns {import('./plan-run.js').PlanRequest} its overrides have a drawn seed without --seed
+ * @returns {import('./plan-run.js').PlanRequest} as `createOverrides` makes the overrides; --p99 replaces the bound of an experiment that
+ *   has one
  * @throws {UsageError} for options that exclude each other
  */
 export function createPlanRequest(experiment, options) {
@@ -50,8 +51,8 @@ export function createPlanRequest(experiment, options) {
 }
 
 /**
- * Creates the overrides of an experiment from the options of the command line. Without --seed a seed is drawn; without --app Pipy
- * serves the applications.
+ * Creates the overrides of an experiment from the options of the command line. Without --seed a seed is drawn; without --app the plan
+ * takes Pipy for the applications, until `createPreparation` knows whether it is here.
  * @param {RunOptions} options
  * @returns {import('../request/question.js').Overrides}
  */
@@ -90,7 +91,8 @@ function createOverrides(options) {
  * @param {Pick<Site, 'cpus' | 'cores' | 'limits' | 'findTool' | 'loadHost' | 'assertCpuSettings' | 'assertInterception'>} options.site
  * @param {Pick<Context, 'say'>} context
  * @returns {Promise<Preparation>}
- * @throws {UsageError} for a request that cannot be measured; {BenchError} for a missing program, or if the site cannot run it
+ * @throws {UsageError} for a request that cannot be measured; {BenchError} for a missing program, or if the site cannot run it; as
+ *   `createPreparation`
  */
 export async function prepareRun({ experiment, options, site }, { say }) {
   /** @type {string[]} */

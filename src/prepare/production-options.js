@@ -62,7 +62,7 @@ function createProductionOption(flags, help, parse = text => text) {
 /**
  * Reads the options of `size --from-prometheus`, and adds their defaults.
  * @param {ProductionWords} options
- * @returns {ProductionOptions | null} namespace: empty if it is not set; null: --from-prometheus is not set
+ * @returns {ProductionOptions | null} namespace: empty if it is not set, which SIZE_OPTIONS refuses; null: --from-prometheus is not set
  */
 export function readProductionOptions(options) {
   const { fromPrometheus, namespace = '', container = CONTAINERS, queryTimeout = QUERY_TIMEOUT_MS } = options
@@ -75,14 +75,15 @@ export function readProductionOptions(options) {
 /**
  * Parses the value of --from-prometheus.
  * @param {string} text
- * @returns {string} the text
+ * @returns {string} the text, unchanged
  * @throws {InvalidArgumentError} if it is no HTTP URL, or its user or password has a `%` that encodes nothing
  */
 function parseUrl(text) {
   const url = URL.canParse(text) ? new URL(text) : null
   if (!url || !['http:', 'https:'].includes(url.protocol))
     throw new InvalidArgumentError('an address such as http://localhost:9090 is needed')
-  if (callSafely(() => decodeURIComponent(`${url.username}${url.password}`), null) === null)
+  const credentials = [url.username, url.password]
+  if (callSafely(() => credentials.map(decodeURIComponent), null) === null)
     throw new InvalidArgumentError('a % in its user or password is written as %25')
   return text
 }
@@ -101,7 +102,7 @@ function parseName(text) {
 }
 
 /**
- * Parses a list of names, divided by commas.
+ * Parses a list of names, divided by commas without blanks. A name may be repeated.
  * @param {string} text
  * @returns {string[]}
  * @throws {InvalidArgumentError} if one is no RFC 1123 label
@@ -112,7 +113,7 @@ const parseNames = text => text.split(',').map(parseName)
  * Parses a range of time, in minutes, hours, days or weeks.
  * @param {string} text such as 7d
  * @returns {{ text: string, seconds: number }} text: as the user wrote it
- * @throws {InvalidArgumentError} if it is no time, or not from 10 min to 90 days
+ * @throws {InvalidArgumentError} if it is no time, or not from RANGE_SECONDS_LEAST to RANGE_SECONDS_MOST
  */
 function parseRange(text) {
   const [, number, unit] = /^(\d+)([mhdw])$/.exec(text) ?? []

@@ -73,7 +73,8 @@ export async function assertImageTools(images) {
  * @param {Site['findTool']} options.findTool
  * @returns {Promise<ProgramSearch>}
  * @throws {MissingPlaneError} if a plane of --planes has no program, or a choice or its pipeline names one that is missing;
- *   {BrokenToolError} if a named program does not run, or that of no plane of --planes does; {BenchError} if there is no generator
+ *   {BrokenToolError} if a named program does not run, or that of no plane of --planes does; {BenchError} if there is no generator; any
+ *   other error of `findTool`
  */
 export async function findPrograms({ load, planes, chosen, pipelines = {}, isPlaneRequired, arms, findTool }) {
   const hasNamedProgram = (/** @type {PlaneChoice} */ choice) =>
@@ -139,7 +140,7 @@ function collectPlaneTools(searches, { isPlaneRequired, isAnyNamed }) {
  * Finds the programs that choices name, then those that their pipelines name.
  * @param {{ planes: Planes, chosen: PlaneChoice[], pipelines: Pipelines, findTool: Site['findTool'] }} options
  * @returns {Promise<Record<string, Tool>>} by `createVariantKey`
- * @throws {MissingPlaneError} if one is missing
+ * @throws {MissingPlaneError} if one is missing; an error of `findTool`
  */
 async function findNamedPrograms({ planes, chosen, pipelines, findTool }) {
   const searches = chosen.filter(hasProgram).map(choice => ({ choice, spec: findToolSpec(planes, choice) }))
@@ -161,7 +162,8 @@ async function findNamedPrograms({ planes, chosen, pipelines, findTool }) {
  * Finds the programs of the control planes that arms name.
  * @param {Planes} planes
  * @param {{ arms: Arm[], findTool: Site['findTool'] }} options
- * @returns {Promise<Pick<ProgramSearch, 'tools' | 'lacks'>>} both by the name of the program
+ * @returns {Promise<Pick<ProgramSearch, 'tools' | 'lacks'>>} both by the name of the program; {}: no arm needs one
+ * @throws an error of `findTool`
  */
 async function findControlPrograms(planes, { arms, findTool }) {
   const controlled = arms.filter(({ control }) => control !== undefined)
@@ -181,6 +183,7 @@ async function findControlPrograms(planes, { arms, findTool }) {
  * @param {Planes} planes
  * @param {{ chosen: PlaneChoice[], findTool: Site['findTool'] }} options
  * @returns {Promise<Pick<ProgramSearch, 'tools' | 'lacks'>>} tools: by their names; lacks: by `renderProfileName`
+ * @throws an error of `findTool`
  */
 async function findRuntimes(planes, { chosen, findTool }) {
   /** @type {Pick<ProgramSearch, 'tools' | 'lacks'>} */
@@ -202,7 +205,7 @@ async function findRuntimes(planes, { chosen, findTool }) {
  * @param {Site['findTool']} findTool
  * @returns {Promise<Awaited<ReturnType<Site['findTool']>> | { broken: BrokenToolError }>} missing: the reason why there is none;
  *   broken: the error of one that does not run
- * @throws any other error of `findTool`
+ * @throws an error of `findTool` that is no BrokenToolError
  */
 async function findRunnableProgram(spec, findTool) {
   try {
@@ -221,7 +224,7 @@ async function findRunnableProgram(spec, findTool) {
  * @param {{ pipyScripts: string }} options.folders pipyScripts: the folder of the kit's scripts
  * @param {Site['findTool']} options.findTool
  * @returns {Promise<{ tool: Tool, scripts: string }>} scripts: their folder, the kit's also for planes that run no scripts
- * @throws {MissingPlaneError} if either is missing; {BrokenToolError} if the program does not run
+ * @throws {MissingPlaneError} if either is missing; {BrokenToolError} if the program does not run; any other error of `findTool`
  */
 export async function findPlane({ planes, choice, folders, findTool }) {
   const spec = findToolSpec(planes, choice)
@@ -247,7 +250,8 @@ function findVariantPipeline(pipelines, { variant }) {
 }
 
 /**
- * Finds the spec of the program that a pipeline names: that of a plane of this name, else the plane's with the pipeline's program.
+ * Finds the spec of the program that a pipeline names: that of a plane of this name, else the spec of its own plane with the path of
+ * the program; for `proxy`, the path may be a name on PATH.
  * @param {Planes} planes
  * @param {Pipeline | undefined} pipeline
  * @param {PlaneChoice} choice
@@ -288,7 +292,7 @@ export function findToolSpec(planes, choice) {
  * Finds the folders of the scripts that profiles run, or the reasons why they are missing. Profiles without scripts are left out.
  * @param {Planes} planes
  * @param {PlaneChoice[]} chosen
- * @returns {Pick<ProgramSearch, 'scripts' | 'lacks'>} both by `renderProfileName`
+ * @returns {Pick<ProgramSearch, 'scripts' | 'lacks'>} both by `renderProfileName`; {}: no profile runs scripts
  */
 function findProfileScripts(planes, chosen) {
   /** @type {Pick<ProgramSearch, 'scripts' | 'lacks'>} */
@@ -310,7 +314,7 @@ function findProfileScripts(planes, chosen) {
  * @param {Site['findTool']} options.findTool
  * @param {Context['say']} options.say prints that Node serves for lack of Pipy
  * @returns {Promise<Tool>} Pipy or Node
- * @throws {BenchError} if it is missing
+ * @throws {BenchError} if it is missing; an error of `findTool`
  */
 export async function findAppRuntime({ app, tools, findTool, say }) {
   const pipy = app === 'node' ? null : (tools.pipy ?? (await findTool(await loadPipyToolSpec())))

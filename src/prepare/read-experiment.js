@@ -71,7 +71,7 @@ export function readTopology(link) {
  * @param {{ name: string, noun: 'experiment' | 'link', folder: string }} options name: as the user wrote it; folder: that of the
  *   kit's files of this kind
  * @returns {string}
- * @throws {UsageError} if it cannot be read, or is larger than 4 MiB; if it does not exist, with the nearest name of the folder
+ * @throws {UsageError} if it cannot be read, or is too large (`readBounded`); if it does not exist, with the nearest name of the folder
  */
 function readNamedFile(file, { name, noun, folder }) {
   try {
@@ -88,7 +88,7 @@ function readNamedFile(file, { name, noun, folder }) {
 }
 
 /**
- * Lists the names of the YAML files in a folder of the kit, without their endings.
+ * Lists the names of the files in a folder of the kit that has only YAML files, without their ending.
  * @param {string} folder its path in the kit
  * @returns {string[]}
  */

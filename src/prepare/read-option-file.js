@@ -6,7 +6,7 @@ import { readBounded } from '../lib/read-file.js'
  * @param {string} option for the error
  * @param {string} file its path
  * @returns {string}
- * @throws {UsageError} if it cannot be read, is no regular file, or is larger than 4 MiB
+ * @throws {UsageError} if it cannot be read, is no regular file, or is too large (`readBounded`)
  */
 export function readOptionFile(option, file) {
   try {

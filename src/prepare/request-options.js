@@ -15,6 +15,9 @@ const REQUEST_OPTIONS = REQUEST_AXES.map(axis => {
   return { axis, option, attribute: option.attributeName() }
 })
 
+/** The names under which commander has the values of these options. */
+export const REQUEST_ATTRIBUTES = REQUEST_OPTIONS.map(({ attribute }) => attribute)
+
 /**
  * Adds the options of one request.
  * @param {Command} command
@@ -38,7 +41,7 @@ export function readRequestOptions(options) {
 }
 
 /**
- * Renders the axes of one request as arguments of a command.
+ * Renders the axes of one request as arguments of a command. Numbers are rendered as bytes, 0 without a unit.
  * @param {RequestOptions} request
  * @returns {string[]} []: no axis is set
  */

@@ -29,11 +29,11 @@ import { assertKnownPlanes } from './supported.js'
 /** @typedef {{ summary: Summary, folder: string }} MeasuredRun */
 
 /**
- * Runs an experiment: opens a site and the views, measures, reports, and closes both, even after an error.
+ * Runs an experiment: opens a site and the views, measures, reports, sets the exit status, and closes both, even after an error.
  * @param {ExperimentRun} run
  * @param {Context} context
- * @returns {Promise<void>} resolves when the site and the views are closed
- * @throws any error of the run; the signal's reason if it is interrupted
+ * @returns {Promise<void>} resolves when the site and the views are closed, or the run in a systemd scope has ended (`withSite`)
+ * @throws {UsageError} for an unknown plane; any error of the run; the signal's reason if it is interrupted
  */
 export async function runExperiment(run, context) {
   const { planes = [] } = run.options
@@ -108,7 +108,8 @@ async function openLocalParityCache({ target, recheck: isRechecked }) {
 }
 
 /**
- * Reports what an interrupted run has measured, or prints that it is nothing. The exit status is that of the signal.
+ * Reports what an interrupted run has measured, or prints that it is nothing. The status that `report` returns is not used: that of the
+ * signal counts.
  * @param {MeasuredRun} run
  * @param {Pick<ExperimentRun, 'report' | 'announceResults'>} hooks
  * @param {Context} context

@@ -27,7 +27,7 @@ import { assertImageTools } from './programs.js'
  * @param {Context} context
  * @param {(site: Site, keep: () => void) => Promise<void>} task keep: makes the services stay
  * @throws {UsageError} for options that exclude each other, or a results folder that cannot be written; {BenchError} if the site
- *   cannot be opened; an error of `task`
+ *   cannot be opened; an error of `task` or of closing; the signal's reason when it aborts
  */
 export async function withSite(options, context, task) {
   const site = await openSite(options, context)
@@ -51,7 +51,7 @@ export async function withSite(options, context, task) {
  * @param {Context} context
  * @returns {Promise<Site | null>} null: this program ran in a systemd scope instead
  * @throws {UsageError} for options that exclude each other, or a results folder that cannot be written; {BenchError} if the site
- *   cannot be opened
+ *   cannot be opened, or no CPU limit can be set there and --cpu is not `none`; the signal's reason when it aborts
  */
 async function openSite(options, context) {
   if (options.out) assertWritableFolder(options.out)
@@ -72,7 +72,7 @@ async function openSite(options, context) {
  * @param {{ options: SiteOptions, way: CapWay }} options way: by which leftovers on this machine are removed
  * @param {Context} context
  * @returns {Promise<Site>}
- * @throws {UsageError} for an image of an unknown tool; {BenchError} if the site cannot be opened
+ * @throws {UsageError} for an image of an unknown tool; as `removeLeftovers` and `openKubernetesSite`
  */
 async function openClusterSite(runId, { options, way }, context) {
   const { image: images = {}, samples: sampleSource = 'cgroup', generator } = options
@@ -92,7 +92,7 @@ async function openClusterSite(runId, { options, way }, context) {
  * @param {{ options: SiteOptions, way: CapWay }} options
  * @param {Context} context
  * @returns {Promise<Site>}
- * @throws {BenchError} if memory or local ports are not enough, or the site cannot be opened
+ * @throws {BenchError} if memory or local ports are not enough; as `removeLeftovers`, `openLocalSite` and `openLoadHostSite`
  */
 async function openMachineSite(runId, { options, way }, context) {
   const { generator, loadHost: host, address: requestedAddress = null } = options
@@ -145,9 +145,10 @@ async function runInScope({ signal, end }) {
 }
 
 /**
- * Removes the leftovers of killed runs on this machine, and prints their names.
+ * Removes the leftovers of killed runs on this machine, and prints their names, and those that cannot be removed.
  * @param {CapWay} way
  * @param {Pick<Context, 'say'>} context
+ * @throws as `cleanUpLocal`
  */
 async function removeLeftovers(way, { say }) {
   const { cleanUpLocal } = await import('../targets/local/cleanup.js')

@@ -150,6 +150,7 @@ export function pickQuota(limits) {
  * @param {number} options.pinnableCpus the CPUs that processes can have for themselves
  * @param {Site['limits']} [options.limits] absent: the needs of many sidecars are not checked
  * @returns {string | null} null: it can
+ * @throws {import('../lib/errors.js').BenchError} for a feature that this kit does not know
  */
 export function findUnsupported({ planes, arm, kind, topology, tools, lacks, cpus, pinnableCpus, limits }) {
   const { profile, conditions } = arm

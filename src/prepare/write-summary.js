@@ -6,7 +6,7 @@ import { readRun } from '../records/records.js'
  * Summarises the records of a run, and writes summary.json into its folder.
  * @param {string} folder of the run
  * @returns {import('../model/types.ts').Summary}
- * @throws {import('../lib/errors.js').BenchError} if the folder holds no run, or the file cannot be written
+ * @throws {import('../lib/errors.js').BenchError} if the folder holds no run, or the file cannot be written; as `summarise`
  */
 export function writeSummary(folder) {
   const summary = summarise(readRun(folder))

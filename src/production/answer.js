@@ -41,7 +41,7 @@ const NEEDS = {
 
 /**
  * Creates the answer: a row for each workload, the workloads that need a change, and totals.
- * @param {ProductionSize} size
+ * @param {ProductionSize} size at least one workload
  * @returns {Answer}
  */
 export function createProductionAnswer(size) {
@@ -91,7 +91,7 @@ function createPicture({ sizes, plane, ratios }) {
   }
 }
 
-/** Renders the state with its number: `throttled 12 %`. @param {WorkloadSize} size */
+/** Renders the state with its number, if it has one: `throttled 12 %`. @param {WorkloadSize} size */
 function renderState({ state, seconds, throttledFraction, memoryBytes, set, timesTooLarge }) {
   switch (state) {
     case 'throttled':
@@ -197,8 +197,8 @@ function renderSidecarCount(sizes) {
 }
 
 /**
- * Renders the sum over pods: `3.20 cores and 1.50 GiB`. Memory is left out unless it is known of all; CPU that is not known counts
- * as 0.
+ * Renders the sum over running pods: `3.20 cores and 1.50 GiB`. Memory is left out unless it is known of all; CPU that is not known
+ * counts as 0.
  * @param {WorkloadSize[]} sizes
  * @param {(size: WorkloadSize) => Resources} pick picks the resources of each pod
  * @returns {string}
@@ -238,8 +238,8 @@ function renderMemoryRatio(memory, cpu) {
 }
 
 /**
- * Renders a warning if no pod has samples of 90 % of the range (SHARE_LEAST).
- * @param {Pick<ProductionSize, 'range' | 'seconds' | 'sizes'>} size
+ * Renders a warning if no pod has samples of at least SHARE_LEAST of the range.
+ * @param {Pick<ProductionSize, 'range' | 'seconds' | 'sizes'>} size sizes: at least one
  * @returns {string[]} []: a pod has
  */
 function renderShortRange({ range, seconds, sizes }) {

@@ -27,8 +27,8 @@ const FORMATS = {
 /**
  * Renders all workloads in a format for programs.
  * @param {ProductionSize} size
- * @param {string} format json, csv or yaml
- * @returns {string}
+ * @param {string} format json, csv or yaml (FORMATS)
+ * @returns {string} without a line end at its end
  */
 export function renderProduction(size, format) {
   return FORMATS[format](size)
@@ -84,7 +84,8 @@ const COLUMNS = [
 ]
 
 /**
- * Renders a CSV with a header and a row for each workload. A value that is not known is empty.
+ * Renders a CSV with a header and a row for each workload. A value that is not known is empty, and so are those of the other plane
+ * without ratios.
  * @param {ProductionSize} size
  * @returns {string}
  */
@@ -142,7 +143,7 @@ export function renderProductionDetails(size) {
 }
 
 /**
- * Renders the cells of a workload in the table of --details.
+ * Renders the cells of a workload in the table of --details, in the order of its columns. A number that is not known is `-`.
  * @param {WorkloadSize} size
  * @param {Pick<ProductionSize, 'sizes' | 'ratios'>} all
  * @returns {string[]}
@@ -189,7 +190,7 @@ function renderDetailsNotes({ steps, counters, lacks }) {
 }
 
 /**
- * Renders CPU request and memory with the other plane: `80m, 40Mi`.
+ * Renders CPU request and memory with the other plane: `80m, 40Mi`, or `80m, -` if the memory is not known.
  * @param {WorkloadSize} size
  * @param {ProductionSize['ratios']} ratios
  * @returns {string} `-`: there are no ratios of the container

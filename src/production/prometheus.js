@@ -37,11 +37,12 @@ const answerSchema = z.object({
  * Opens a Prometheus; sends nothing yet.
  * @param {object} options
  * @param {URL} options.url its base address, with a path prefix if it has one; a user and password in it are sent as basic auth,
- *   and its search and fragment are dropped
+ *   and its search and fragment are dropped; both are percent-encoded
  * @param {number} options.deadlineSeconds timeout of each query, clamped to a millisecond at least and an hour at most
- * @param {string} [options.token] sent as a bearer token, instead of the user in the URL
+ * @param {string} [options.token] sent as a bearer token, instead of the user in the URL; empty counts as absent
  * @param {AbortSignal} [options.signal] ends queries
- * @returns address: without credentials; query: sends an instant query; warnings: of all answers so far, each once
+ * @returns address: without credentials; query: sends an instant query; warnings: of all answers so far, each once; it grows
+ * @throws {URIError} if there is no token, and the user or password has a `%` that encodes nothing
  */
 export function openPrometheus({ url, deadlineSeconds, token, signal }) {
   // Prometheus takes whole units, and so do timers.
@@ -95,7 +96,7 @@ function renderAddress(url) {
  * @param {{ address: string, headers: Record<string, string>, deadlineMs: number, signal?: AbortSignal }} server
  * @param {{ expression: string, subject: string }} query
  * @returns {Promise<{ status: number, text: string }>} status: that of HTTP, whatever it is
- * @throws {BenchError} for a timeout, a failed connection, or an answer above 64 MiB; if the signal aborts, its reason
+ * @throws {BenchError} for a timeout, a failed connection, or an answer above BYTES_MOST; if the signal aborts, its reason
  */
 async function fetchAnswer({ address, headers, deadlineMs, signal }, { expression, subject }) {
   const url = new URL(`${address}/api/v1/query`)
@@ -141,7 +142,8 @@ function parseValue(text, { address, subject }) {
  * Creates the authorization header of the token, else of the user in the URL.
  * @param {URL} url whose user and password are percent-encoded
  * @param {string | undefined} token
- * @returns {Record<string, string>} {}: there is neither
+ * @returns {Record<string, string>} {}: there is neither, or a password alone
+ * @throws {URIError} if there is no token, and the user or password has a `%` that encodes nothing
  */
 function createHeaders({ username, password }, token) {
   if (token) return { authorization: `Bearer ${token}` }
@@ -155,7 +157,7 @@ function createHeaders({ username, password }, token) {
  * @param {Response} response
  * @param {string} address for the error
  * @returns {Promise<string>} empty: it has no body
- * @throws {BenchError} if it is longer than 64 MiB; an error of the connection
+ * @throws {BenchError} if it is longer than BYTES_MOST; an error of the connection
  */
 async function readBody({ body }, address) {
   const chunks = []
@@ -185,7 +187,7 @@ function findFetchReason(error) {
 
 /**
  * Renders the error for an answer that is none of Prometheus' API. It asks for credentials after 401 and 403, and otherwise quotes
- * the beginning of the answer.
+ * the first QUOTED_MOST characters of the answer.
  * @param {{ address: string, status: number, text: string }} answer
  * @returns {string}
  */
@@ -198,7 +200,7 @@ function renderForeignAnswer({ address, status, text }) {
 
 /**
  * Renders the error for a query that was refused. It advises to ask for less if the query was too large or slow, and otherwise
- * quotes the query. Both quotes are cut to TEXT_MOST characters.
+ * quotes the query. The error and the query are cut to TEXT_MOST characters.
  * @param {{ address: string, subject: string, status: number, error: string, expression: string }} refusal
  * @returns {string}
  */

@@ -14,7 +14,7 @@ const TARGET_LABELS = ['job', 'instance', 'endpoint', 'service', 'container']
 const RATE_SECONDS_LEAST = 120
 const STEP_SECONDS_LEAST = 60
 const SCRAPES_OF_RATE = 4
-/** A counter is looked for this far back: a target that has been down for less than an hour still counts. */
+/** A counter is looked for this far back, so that one still counts whose target has been down for a shorter time. */
 const RECENT = '1h'
 const IDENTITY = 'namespace, pod, container'
 
@@ -50,7 +50,7 @@ const POD_LABELS = [
 /**
  * @typedef {object} Scope the containers and the time that queries are about
  * @property {string} namespace
- * @property {string[]} containers
+ * @property {string[]} containers their names, which have no character with a meaning in a pattern
  * @property {number} seconds back from now
  */
 

@@ -45,7 +45,8 @@ const PLANES_BY_CONTAINER = /** @type {Record<string, string[]>} */ ({
  * @param {string} options.plane that would run
  * @param {string} options.folder of the run
  * @returns {PlaneRatios | null} null: the plane stands for that container, and the run measured it
- * @throws {UsageError} if no plane of the kit stands for the container, or the run does not compare the CPU per request of the two
+ * @throws {UsageError} if no plane of the kit stands for the container, the run did not measure both planes, or did not compare their
+ *   CPU per request
  */
 export function findRatios({ results, machine }, { container, plane, folder }) {
   const standIns = PLANES_BY_CONTAINER[container]
@@ -71,7 +72,8 @@ export function findRatios({ results, machine }, { container, plane, folder }) {
 }
 
 /**
- * Finds the ratio of the first quantity that the run compared between two planes, by the comparison that is most like production.
+ * Finds the ratio of the first quantity that the run compared between two planes, by the comparison that is most like production:
+ * with mTLS if there is one, and among those by interleaved arms.
  * @param {Pick<Summary, 'results'>} summary
  * @param {{ plane: string, from: string, quantities: string[] }} options
  * @returns {Ratio | null} of `plane` to `from`; null: the run compared none of the quantities

@@ -28,8 +28,8 @@ import { createWorkloadFinder } from './workloads.js'
  * @property {number} meanCores over the time that it ran
  * @property {number} p95Cores the mean, if there is no percentile
  * @property {number} peakCores the mean, if there is no peak
- * @property {number} seconds in which it has samples
- * @property {number | null} throttledFraction of its CFS periods; null also: it has no CPU limit
+ * @property {number} seconds in which it has samples; 0: their number is not known
+ * @property {number | null} throttledFraction of its CFS periods; null also: it has no CPU limit, or had no period
  * @property {number | null} memoryBytes the highest working set
  * @property {boolean} isRunning now
  * @property {Requests | null} counted its requests; null: no counter has some of it
@@ -67,7 +67,8 @@ const NAMED_MOST = 8
  * @param {Prometheus} prometheus
  * @param {Scope} scope
  * @returns {Promise<Production>}
- * @throws {BenchError} if Prometheus has no CPU usage of such a sidecar, or a query fails
+ * @throws {BenchError} with EXIT.noResult if Prometheus has no CPU usage of such a sidecar; if a query fails, as `query` of
+ *   `openPrometheus`
  */
 export async function readProduction(prometheus, scope) {
   const [scraped] = await prometheus.query(renderScrapeQuery(scope), 'interval of scrapes')
@@ -93,7 +94,7 @@ export async function readProduction(prometheus, scope) {
  * @param {Prometheus} prometheus
  * @param {Record<Name, string>} queries PromQL by the name of the result, which errors name
  * @returns {Promise<Record<Name, Sample[]>>}
- * @throws {BenchError} if a query fails; others may then still be running
+ * @throws as `query` of `openPrometheus`, if one fails; others may then still be running
  */
 async function sendQueries(prometheus, queries) {
   const remaining = /** @type {[Name, string][]} */ (Object.entries(queries))
@@ -113,8 +114,8 @@ async function sendQueries(prometheus, queries) {
  * @param {Prometheus} prometheus
  * @param {{ scope: Scope, steps: Steps }} options
  * @returns {Promise<{ requests: Map<string, Requests>, counters: Counter[] }>} requests: by `createContainerKey`, without the
- *   containers whose requests no counter has; counters: those that were read
- * @throws {BenchError} if a query fails
+ *   containers whose requests no counter has; counters: those by which requests were found; []: there are none
+ * @throws as `query` of `openPrometheus`
  */
 async function readRequests(prometheus, { scope, steps }) {
   /** @type {Map<string, Requests>} */
@@ -149,7 +150,7 @@ async function readRequests(prometheus, { scope, steps }) {
  * @param {Parameters<typeof renderRequestQueries>[0]} options
  * @returns {Promise<[key: string, requests: Requests][]>} key: as `createContainerKey`; []: the counter has no requests of these
  *   containers
- * @throws {BenchError} if a query fails
+ * @throws as `query` of `openPrometheus`
  */
 async function readCounter(prometheus, options) {
   const { perSecond, cores, points } = await sendQueries(prometheus, renderRequestQueries(options))
@@ -251,7 +252,7 @@ function listLacks({ usage, state, counters }) {
  * @param {Prometheus} prometheus
  * @param {Scope} scope
  * @returns {Promise<string>}
- * @throws {BenchError} if a query fails
+ * @throws as `query` of `openPrometheus`
  */
 async function findEmptyScopeReason(prometheus, { namespace, containers }) {
   const { address } = prometheus

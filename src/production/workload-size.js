@@ -19,7 +19,9 @@ const LIMIT_CORES_LEAST = 0.1
 const BYTES_LEAST = 2 ** 20
 /** From this share of throttled periods on, a workload needs a change: about one of 100 requests then waits, the p99. */
 const THROTTLED_LEAST = 0.01
+/** From this share of its memory limit on, a workload needs a change. */
 const NEAR_LIMIT = 0.9
+/** From so many times the computed request on, today's is too large. */
 const TOO_LARGE = 10
 /**
  * With fewer seconds of samples, the answer says that they are few, and a container has no part in percentiles: KRR's 100 points
@@ -55,13 +57,13 @@ const STATES_BY_URGENCY = ['throttled', 'near-memory-limit', 'too-large', 'few-d
  * @property {number} pods running now
  * @property {number} podsSeen in all of the range, with those that run
  * @property {number} seconds with samples of the pod that has most
- * @property {number} meanCores of a pod
- * @property {number} p95Cores of the busiest pod among those seen for two hours, or among all if none was
+ * @property {number} meanCores of a pod, weighted by time; 0: no pod has seconds of samples
+ * @property {number} p95Cores of the busiest pod among those seen for SECONDS_LEAST, or among all if none was
  * @property {number} peakCores of the busiest pod
  * @property {number | null} throttledFraction of the pod that was throttled most, among those that run, or all if none does
  * @property {number | null} memoryBytes of the largest pod
  * @property {number | null} requestsPerSecond of a pod, on average while they were counted
- * @property {number | null} cpuPerRequestMicros
+ * @property {number | null} cpuPerRequestMicros while they were counted
  * @property {{ request: Resources, limit: Resources }} set in Kubernetes today: the largest of the pods
  * @property {ComputedSize} computed
  * @property {number | null} timesTooLarge the larger of the ratios of today's CPU and memory request to the computed one
@@ -70,9 +72,10 @@ const STATES_BY_URGENCY = ['throttled', 'near-memory-limit', 'too-large', 'few-d
  */
 
 /**
- * Computes requests and limits of each workload, and sorts by the need of a change, the most urgent first.
+ * Computes requests and limits of each workload, and sorts by state, the most urgent first; within one, by how throttled or too large
+ * they are, then by the CPU that they need, then by name.
  * @param {Production} production
- * @returns {WorkloadSize[]} one for each container of a workload
+ * @returns {WorkloadSize[]} one for each container of a workload; []: there are no containers
  */
 export function computeWorkloadSizes({ containers, findWorkload }) {
   const sizes = groupByWorkload(containers, findWorkload).map(computeWorkloadSize)
@@ -144,7 +147,7 @@ function computeWorkloadSize({ workload, containers }) {
 
 /**
  * Computes the request and the limits that the use needs. Each has a minimum; the CPU limit is at least the request, and that of a
- * throttled sidecar more than today's.
+ * throttled sidecar at least CPU_LIMIT_ROOM times today's, if today's is known.
  * @param {Pick<WorkloadSize, 'p95Cores' | 'peakCores' | 'throttledFraction' | 'memoryBytes'>} use
  * @param {Resources} limit of today
  * @returns {ComputedSize}

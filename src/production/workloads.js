@@ -18,8 +18,8 @@ const REPLICA_SET_HASH = /-[a-z0-9]+$/
 const JOB_TIME = /-\d{8,}$/
 
 /**
- * Creates a finder of the workload of a pod: by its owners, else by its name. A ReplicaSet without a known owner is a workload,
- * without its hash; a Job is one without the time that a CronJob gave it.
+ * Creates a finder of the workload of a pod: by its owners, else by its name (`parsePodName`). The name of a ReplicaSet without a
+ * known owner is cut before its hash, and that of a Job before the time that a CronJob gave it.
  * @param {{ podOwners: Sample[], replicaSetOwners: Sample[] }} owners of kube-state-metrics; []: it is not scraped
  * @returns {(pod: string) => Workload}
  */

@@ -47,11 +47,11 @@ export function readFilesToBundle(folder) {
 }
 
 /**
- * Writes a bundle.
+ * Writes a bundle, a gzipped tar archive: the same files give the same bytes. An older file is replaced.
  * @param {string} file
  * @param {Record<string, string>} files text by name
  * @returns {Promise<number>} its size in bytes
- * @throws {BenchError} if it cannot be written
+ * @throws {BenchError} if it cannot be written, or would be written through a link
  */
 export async function writeBundle(file, files) {
   const archive = pack()
@@ -67,7 +67,8 @@ export async function writeBundle(file, files) {
  * removes the folder.
  * @param {string} file
  * @param {string} folder empty
- * @throws {BenchError} if it is truncated, too large or no bundle, or has an entry that no bundle has, such as a link or ../x
+ * @throws {BenchError} if it is missing, truncated, too large or no bundle, has an entry that no bundle has, such as a link or ../x,
+ *   or a file of it cannot be written; the system's error if `raw/` cannot be created
  */
 export async function unpackBundle(file, folder) {
   /** @type {Refuse} */
@@ -80,7 +81,7 @@ export async function unpackBundle(file, folder) {
   const names = new Set()
   try {
     if (statSync(file).size > LINE_LIMITS.bytes) refuse(`it has more than ${renderMebibytes(LINE_LIMITS.bytes)} MiB`)
-    const unpacked = pipeline(createReadStream(file), createGunzip(), limitArchive(refuse), entries)
+    const unpacked = pipeline(createReadStream(file), createGunzip(), createArchiveGuard(refuse), entries)
     // The loop over the entries throws the same error.
     unpacked.catch(() => {})
     for await (const entry of entries) {
@@ -89,7 +90,7 @@ export async function unpackBundle(file, folder) {
       names.add(name)
       const target = path.join(folder, name)
       makeFolder(path.dirname(target))
-      await writeEntry(entry, target)
+      await extractEntry(entry, target)
     }
     await unpacked
   } catch (error) {
@@ -124,7 +125,7 @@ function assertBundleEntry({ name, type }, { names, refuse }) {
  * @param {string} target the path of the file
  * @throws {BenchError} if the file cannot be written; the error of the archive
  */
-async function writeEntry(entry, target) {
+async function extractEntry(entry, target) {
   const file = createWriteStream(target, { flags: 'wx' })
   try {
     await pipeline(entry, file)
@@ -139,9 +140,9 @@ async function writeEntry(entry, target) {
  * Creates a stream stage that passes an archive on up to a size, since a few hundred bytes can unpack to any number. It checks
  * the headers on the way.
  * @param {Refuse} refuse
- * @returns {(chunks: AsyncIterable<Buffer>) => AsyncGenerator<Buffer>}
+ * @returns {(chunks: AsyncIterable<Buffer>) => AsyncGenerator<Buffer>} throws what `refuse` throws
  */
-function limitArchive(refuse) {
+function createArchiveGuard(refuse) {
   return async function* passChunks(/** @type {AsyncIterable<Buffer>} */ chunks) {
     const checkHeaders = createHeaderCheck(refuse)
     let total = 0

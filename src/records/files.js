@@ -20,8 +20,8 @@ const REASONS = /** @type {Record<string, string | undefined>} */ ({
 /**
  * Reads a file as UTF-8.
  * @param {string} file
- * @param {number} [bytesMost] by default 64 MiB
- * @returns {string | null} null: there is none
+ * @param {number} [bytesMost] by default DOCUMENT_BYTES_MOST
+ * @returns {string | null} null: it, or a folder on its path, is missing
  * @throws {BenchError} if it is unreadable, too large, or no regular file
  */
 export function readText(file, bytesMost = DOCUMENT_BYTES_MOST) {
@@ -75,7 +75,7 @@ export function writeDocument(folder, name, document) {
 
 /**
  * Writes a document to a temporary file beside it and renames that file: a reader finds the whole document, or the previous
- * one.
+ * one. Missing folders are made.
  * @param {string} folder
  * @param {string} name of the file below the folder
  * @param {string | Uint8Array} text
@@ -120,7 +120,7 @@ export function assertSafePath(folder) {
 /**
  * Asserts that a results folder can be created and written to, and leaves nothing behind.
  * @param {string} out as the user wrote it
- * @throws {UsageError} if it cannot, or has a path that configurations cannot carry
+ * @throws {UsageError} if it cannot, or as `assertSafePath`
  */
 export function assertWritableFolder(out) {
   assertSafePath(out)
@@ -140,7 +140,8 @@ export function assertWritableFolder(out) {
 }
 
 /**
- * Appends a line to a file and flushes it. The line begins on a line of its own, also after a line that a full disk cut off.
+ * Appends a line to a file, which is created if it is missing, and flushes it. The line begins on a line of its own, also after a
+ * line that a full disk cut off. After an error the file is cut back to what it was, if it can be.
  * @param {string} folder
  * @param {string} name of the file below the folder
  * @param {string} line without a line end

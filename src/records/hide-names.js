@@ -3,7 +3,7 @@ import { escapePattern } from '../lib/printable.js'
 
 /** Replaces the names of machines and people in the files of a run, and shortens absolute paths. */
 
-// Options whose value names a host, a node, a user or a namespace.
+// Options whose value names a host, a node, a user or a namespace, or is a URL with one.
 const HOST_OPTIONS = /^--(?:load-host|address|context|node|load-node|namespace|live|metrics)(?:=(.+))?$/
 const HIDDEN = 'hidden'
 // The colon after a key is part of the match: it keeps a key from being taken for a value.
@@ -16,20 +16,18 @@ const PATH =
   /(?<=^|[\s"'`=:,;()[\]{}<>|]|\\[nrt])\/(?!(?:proc|sys|dev)\/)(?:[^\s/"'`\\=:,;()[\]{}<>|]+\/)+[^\s/"'`\\=:,;()[\]{}<>|]*/gm
 
 /**
- * Creates functions that replace names by `hidden` and shorten an absolute path to its last part. Every file of a run is
- * changed alike, so its numbers still agree.
- * @param {Record<string, string>} files of the run: text by name
+ * Creates functions that replace names by `hidden`, make paths in `folders` relative, and shorten other absolute paths to their last
+ * part. Every file of a run is changed alike, so its numbers still agree.
+ * @param {Record<string, string>} files of the run: text by name, with manifest.json
  * @param {{ folders: string[], names: string[] }} options folders: of this machine; names: of it and its user
  * @returns {{ hide: (text: string) => string, hideInFile: (file: string, text: string) => string, keptNames: string[] }}
- *   hide: in any text; hideInFile: in the text of a file; keptNames: names that stay, since an arm, a tool or a topology has
+ *   hide: in any text; hideInFile: in the text of a log or a JSON file; keptNames: names that stay, since an arm, a tool or a topology has
  *   them too
  */
 export function createNameHider(files, { folders, names }) {
   const manifest = parseJson(files['manifest.json'])
   const publicNames = JSON.stringify([manifest?.arms, Object.keys(manifest?.tools ?? {}), manifest?.topologies])
-  // Ids of arms join the names of links and planes by hyphens.
-  const isPublic = (/** @type {string} */ name) =>
-    new RegExp(String.raw`(?<!\w)${escapePattern(name)}(?!\w)`).test(publicNames)
+  const isPublic = (/** @type {string} */ name) => publicNames.includes(name)
   // The longest come first: one name may begin with another.
   const allNames = [...new Set([...listHosts(manifest), ...names])].filter(Boolean).sort((a, b) => b.length - a.length)
   const hiddenNames = allNames.filter(name => !isPublic(name))
@@ -107,11 +105,11 @@ function replaceStrings(json, replace) {
  * Lists the hosts, nodes, users and namespaces that the options and the machine of a run name: as they are in its manifest, and
  * their parts without scheme and port.
  * @param {any} manifest undefined: it is damaged
- * @returns {string[]} some are empty
+ * @returns {string[]} some are empty, or given twice
  */
 function listHosts(manifest) {
   /** @type {string[]} */
-  const command = manifest?.command ?? []
+  const command = Array.isArray(manifest?.command) ? manifest.command.map(String) : []
   const words = command.map((word, i) => {
     const [isHost, value] = HOST_OPTIONS.exec(word) ?? []
     return isHost ? (value ?? command[i + 1]) : ''

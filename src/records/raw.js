@@ -11,8 +11,8 @@ import { readText, readTextLines } from './files.js'
 
 /**
  * Reads the observation of a trial's window, and its samples.
- * @param {string} folder
- * @param {string} trialId
+ * @param {string} folder of the run
+ * @param {string} trialId the name of the trial's folder, as `renderRawName` renders it
  * @returns {{ observation: ObservationRecord, samples: Sample[] } | null} readings of a sample: in the order of the processes,
  *   {} if a process has none; null: the observation is missing or damaged
  * @throws {BenchError} if a file cannot be read
@@ -31,8 +31,8 @@ export function readTrialObservation(folder, trialId) {
 
 /**
  * Reads the document that a kind of trials has beside the window, such as rollout.json: raw/<trial>/<name>.json.
- * @param {string} folder
- * @param {{ trialId: string, name: string, schema: import('zod').ZodType }} file
+ * @param {string} folder of the run
+ * @param {{ trialId: string, name: string, schema: import('zod').ZodType }} file name: without .json
  * @returns {any} null: it is missing, no JSON, or does not fit the schema
  * @throws {BenchError} if it cannot be read
  */
@@ -42,8 +42,8 @@ export function readRawPart(folder, { trialId, name, schema }) {
 
 /**
  * Reads the samples of a trial. Truncated or damaged lines are left out.
- * @param {string} folder
- * @param {string} trialId
+ * @param {string} folder of the run
+ * @param {string} trialId as for `readTrialObservation`
  * @returns {SampleLine[]} []: there are none
  * @throws {BenchError} if they cannot be read
  */
@@ -58,10 +58,10 @@ export function readSamples(folder, trialId) {
 
 /**
  * Reads the log of a trial's load generator.
- * @param {string} folder
- * @param {string} trialId
+ * @param {string} folder of the run
+ * @param {string} trialId as for `readTrialObservation`
  * @returns {{ file: string, log: string } | null} file: its path; null: there is none
- * @throws {BenchError} if it cannot be read, or is larger than 64 MiB; the system's error if its folder cannot be listed
+ * @throws {BenchError} if it cannot be read, or is larger than DOCUMENT_BYTES_MOST; the system's error if its folder cannot be listed
  */
 export function readLoadLog(folder, trialId) {
   const raw = path.join(folder, 'raw', trialId)

@@ -23,7 +23,7 @@ const TRIALS_MOST = 200_000
  * Reads a run. Records that are damaged, or do not belong to it, are left out.
  * @param {string} folder
  * @returns {{ manifest: Manifest, records: TrialRecord[], warnings: string[] }} warnings: a sentence for each line that is left out
- * @throws {BenchError} if it is no run, or one of another schema version, or its trials are missing or cannot be read
+ * @throws {BenchError} as `readManifest`, and if the trials are missing, cannot be read, or have more than TRIALS_MOST lines
  */
 export function readRun(folder) {
   const manifest = readManifest(folder)
@@ -73,10 +73,10 @@ function findMismatch({ trial: { id, round, arm, searchOf } }, { armIds, rounds,
 }
 
 /**
- * Reads the summary as it was written, unchecked. Only `verify` checks it.
+ * Reads the summary of a run in the words of today, without checking its content: only `verify` does.
  * @param {string} folder
  * @returns {Summary}
- * @throws {BenchError} if it is missing, unreadable, no JSON object, or of a version that this kit does not read
+ * @throws {BenchError} as `readDocument`
  */
 export function readSummary(folder) {
   const file = path.join(folder, 'summary.json')
@@ -87,8 +87,8 @@ export function readSummary(folder) {
  * Reads the manifest of a run that measured something.
  * @param {string} folder
  * @returns {Manifest}
- * @throws {BenchError} if it is missing or unreadable, does not fit the schema, has a quantity that this kit does not have, or is
- *   that of a run that only computed
+ * @throws {BenchError} as `readDocument`, and if it does not fit the schema, has a quantity that this kit does not have, or is that
+ *   of a run that only computed
  */
 function readManifest(folder) {
   const file = path.join(folder, 'manifest.json')

@@ -9,7 +9,7 @@ import { appendLine, assertSafePath, createWriteError, readTextLines, writeAtomi
 /** @import { ObservationRecord, Sample, Trial, TrialRecord } from '../model/types.ts' */
 
 /**
- * Creates the folder of a run, with an empty trials.jsonl.
+ * Creates the folder of a run, with an empty raw/ and an empty trials.jsonl. It may exist if it is empty.
  * @param {string} folder
  * @throws {UsageError} if it is not empty, or has a path that configurations cannot carry
  * @throws {BenchError} if it cannot be made
@@ -38,7 +38,7 @@ export function appendTrial(folder, record) {
 }
 
 /**
- * Copies a trial of another run, with its record, and its raw files if it has any.
+ * Copies a trial of another run: its raw files if it has any, and its record, which names that run as `takenFrom`.
  * @param {object} options
  * @param {string} options.from the folder of that run
  * @param {string} options.to the folder of this one
@@ -59,7 +59,8 @@ export function copyTrial({ from, to, record, trial }) {
 }
 
 /**
- * Removes the truncated lines of trials.jsonl that a crash left, so that their trials have no record and are run again.
+ * Removes the truncated lines of trials.jsonl that a crash left, so that their trials have no record and are run again. Without
+ * such lines, the file is not written.
  * @param {string} folder
  * @throws {BenchError} if it cannot be read or written
  */
@@ -86,7 +87,7 @@ export function renderRawName({ id, interleaving }) {
  * @param {Trial} observed.trial
  * @param {Sample[]} observed.samples
  * @param {string[]} observed.names of the processes, in the order of the readings
- * @param {ObservationRecord | null} [observed.observation] null: it is not written
+ * @param {ObservationRecord | null} [observed.observation] null or absent: it is not written
  * @param {Record<string, object>} [observed.partFiles] by name without .json; none by default
  * @throws {BenchError} if they cannot be written
  */
@@ -102,16 +103,17 @@ export function writeObservation(folder, { trial, samples, names, observation = 
 }
 
 /**
- * Removes the raw files of a trial that was cut short, if it has any.
- * @param {string} folder
- * @param {string} trialId
+ * Removes a folder below raw/, such as that of a trial that was cut short, if there is one.
+ * @param {string} folder of the run
+ * @param {string} trialId the name of the folder to remove
+ * @throws the system's error if it cannot be removed
  */
 export function removeRaw(folder, trialId) {
   rmSync(path.join(folder, 'raw', trialId), { recursive: true, force: true })
 }
 
 /**
- * Renders a value as JSON. Members that are NaN are left out.
+ * Renders a value as JSON. Members that are NaN are left out; in lists they become null.
  * @param {unknown} value
  * @returns {string}
  */

@@ -160,7 +160,7 @@ const SIDECARS_MOST = 3
  * baselines, and stand in the table of every combination that shares their load.
  * @param {Pick<Result, 'arms'>} result
  * @param {Shows} shows
- * @returns {Table[]} captions: the combination, empty if no other axis varies
+ * @returns {Table[]} captions: the combination, empty if no other axis varies; []: there are no arms but A/A arms
  * @throws {BenchError} if an arm is of a kind that this version of the kit does not have
  */
 export function tabulatePivots({ arms }, shows) {
@@ -190,6 +190,7 @@ function chooseArmsOfAxes(arms) {
  * @param {SummaryArm[]} arms
  * @param {Shows} shows
  * @returns {Pick<Table, 'columns' | 'rows'>}
+ * @throws {BenchError} as `renderBound`
  */
 function tabulatePivot(arms, { across, quantities }) {
   const readAcross = (/** @type {SummaryArm} */ arm) => (across === null ? null : AXES[across].readValue(arm))
@@ -242,7 +243,12 @@ function renderPivotCell(arm, quantity, service) {
   return low === null || high === null ? format(median) : `${format(median)}\n[${format(low)}, ${format(high)}]`
 }
 
-/** Creates the row of what bound a plane. @param {PivotPlane} plane @returns {string[][]} [] if nothing did in any column */
+/**
+ * Creates the row of what bound a plane in each column.
+ * @param {PivotPlane} plane
+ * @returns {string[][]} one row; [] if nothing did in any column
+ * @throws {BenchError} as `renderBound`
+ */
 function createBoundRow({ name, columnArms }) {
   const cells = columnArms.map(renderBound)
   return cells.some(cell => cell !== '-') ? [[`bound by, ${name}`, ...cells]] : []
@@ -265,7 +271,7 @@ function renderBound(arm) {
 /**
  * Lists the services that have a sidecar, without copies of services.
  * @param {SummaryArm[]} arms
- * @returns {string[]} [] if there are more than SIDECARS_MOST
+ * @returns {string[]} [] if there are none, or more than SIDECARS_MOST
  */
 function listServices(arms) {
   const originals = arms.flatMap(arm => arm.sidecars.filter(sidecar => sidecar.copyOf === null))

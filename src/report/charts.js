@@ -15,7 +15,13 @@ import {
 import { listArms } from '../model/results.js'
 import { createColourChooser } from './charts/colours.js'
 import { drawDistributions } from './charts/distributions.js'
-import { drawOverAxis, drawOverLimit, drawOverRate, drawOverShare, drawOverSidecars } from './charts/forms.js'
+import {
+  drawOverLimit,
+  drawOverRate,
+  drawOverSidecars,
+  drawQuantityOverAxis,
+  drawShareOverTime,
+} from './charts/over-axes.js'
 import { drawOverTime } from './charts/over-time.js'
 import { drawRounds } from './charts/rounds.js'
 import * as tables from './charts/tables.js'
@@ -30,20 +36,21 @@ import * as tables from './charts/tables.js'
  */
 
 /**
+ * The arms and trials to draw.
  * @typedef {object} ChartInput
  * @property {Summary} summary
- * @property {SummaryArm[]} arms
+ * @property {SummaryArm[]} arms with a completed or invalid trial
  * @property {(arm: SummaryArm) => TrialRecord[]} listRecords
  * @property {(trialId: string) => SidecarSeries[]} listSeries gives [] for a trial without samples
  * @property {ColourFor} colourFor
  */
 
-/** Forms of charts that only some kinds of trials have: the functions that draw each and make its table. */
+/** Forms of charts that only some kinds of trials have: the functions that draw each and tabulate its values. */
 const FORMS = {
-  overShare: { draw: drawOverShare, tabulate: tables.tabulateShares },
+  overShare: { draw: drawShareOverTime, tabulate: tables.tabulateShares },
   overSidecars: { draw: drawOverSidecars, tabulate: tables.tabulateMemory },
   overLimit: { draw: drawOverLimit, tabulate: tables.tabulateLimits },
-  overAxis: { draw: drawOverAxis, tabulate: tables.tabulateOverAxis },
+  overAxis: { draw: drawQuantityOverAxis, tabulate: tables.tabulateOverAxis },
 }
 
 /**
@@ -80,7 +87,7 @@ export function drawCharts({ summary, records, listSeries }) {
  * Draws the charts of one form, and leaves the others out.
  * @param {KindChart[]} charts of all kinds
  * @param {keyof typeof FORMS} name of the form
- * @returns {ReportChart[]}
+ * @returns {ReportChart[]} []: no chart has this form
  */
 function drawForm(charts, name) {
   const { draw, tabulate } = FORMS[name]
@@ -136,6 +143,7 @@ export function createChartSections(groups) {
  * Draws the rounds of each result.
  * @param {Pick<ChartInput, 'summary' | 'arms' | 'colourFor'>} options arms: those that are drawn
  * @returns {ReportChart[]} beside other results, a chart has the index of its result as `part` and its heading in the title
+ * @throws {BenchError} if a result is of a kind that this version of the kit does not have
  */
 function drawRoundsOfResults({ summary, arms, colourFor }) {
   return listResults(summary).flatMap(({ result, heading }, i) => {
@@ -152,10 +160,10 @@ function drawRoundsOfResults({ summary, arms, colourFor }) {
 }
 
 /**
- * Draws the rounds of each quantity that has a value and that the table of quantities draws under the load of the arms.
- * @param {SummaryArm[]} arms
+ * Draws the rounds of each quantity that has a value and that the table of quantities draws under the load of the first arm.
+ * @param {SummaryArm[]} arms of one result, A/A arms too
  * @param {ColourFor} colourFor
- * @returns {ReportChart[]} [] without arms or values
+ * @returns {ReportChart[]} [] without arms or values, or if no quantity is drawn under the load
  */
 function drawQuantities(arms, colourFor) {
   if (arms.length === 0) return []
@@ -180,7 +188,7 @@ function drawQuantities(arms, colourFor) {
 /**
  * Renders the title of the rates of a closed loop. A rate is a capacity only if the sidecar was the limit.
  * @param {SummaryArm[]} arms that are drawn
- * @returns {string}
+ * @returns {string} `Throughput` if no arm reached its capacity
  */
 function renderThroughputTitle(arms) {
   const withSidecars = arms.filter(arm => arm.sidecars.length > 0 && arm.repeatOf === null)
@@ -204,7 +212,7 @@ function scaleQuantity({ median, low, high, values }, factor) {
 /**
  * Draws the typical trial of each arm over time.
  * @param {Pick<ChartInput, 'arms' | 'listRecords' | 'listSeries'>} options
- * @returns {ReportChart[]} without arms that have no trial with a window, or no samples of it
+ * @returns {ReportChart[]} without arms that have no trial with a window, or no CPU samples of it
  */
 function drawTypicalTrials({ arms, listRecords, listSeries }) {
   const varied = listVariedAxes(arms)
@@ -220,8 +228,8 @@ function drawTypicalTrials({ arms, listRecords, listSeries }) {
 }
 
 /**
- * Chooses the completed trial of the round whose CPU per request is nearest to the median. Without a median or such a
- * trial it chooses the last one with a window.
+ * Chooses the completed trial with a window of the round whose CPU per request is nearest to the median. Without a median or such
+ * a trial it chooses the last one with a window.
  * @param {SummaryArm} arm
  * @param {TrialRecord[]} records of the arm
  * @returns {TrialRecord | undefined} undefined if no trial has a window
@@ -240,7 +248,7 @@ function chooseTypicalTrial(arm, records) {
  * Draws CPU over the rate of the open loop: a chart for each combination of the other axes in which a plane has at least two
  * rates. Arms without sidecars and A/A arms are left out.
  * @param {Pick<ChartInput, 'summary' | 'arms' | 'colourFor'>} options
- * @returns {ReportChart[]} [] if no plane has two rates
+ * @returns {ReportChart[]} [] if no plane has two rates whose CPU is known
  */
 function drawRates({ summary, arms, colourFor }) {
   const open = arms.filter(arm => arm.load.kind === 'open' && arm.sidecars.length > 0 && arm.repeatOf === null)

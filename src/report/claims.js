@@ -12,9 +12,9 @@ const STATUS_WIDTH = 19
 const INDENT = ' '.repeat(2 + STATUS_WIDTH)
 
 /**
- * Renders claims by the file of their source, then the number of claims by status.
+ * Renders claims by the file of their source, then the number of claims by status. An answer names its run if there are several.
  * @param {ClaimResult[]} results
- * @param {string[]} experiments of the runs; claims on others are only counted together
+ * @param {string[]} experiments of the runs; claims on others are rendered, too, but only counted together
  * @returns {string[]} lines
  */
 export function renderClaims(results, experiments) {
@@ -59,7 +59,7 @@ export function createClaimsAnswer(results, experiments) {
 }
 
 /**
- * Lists the claims on experiments.
+ * Lists the claims on some experiments.
  * @param {ClaimResult[]} results
  * @param {string[]} experiments
  * @returns {ClaimResult[]} without claims that name no experiment
@@ -107,7 +107,7 @@ export function groupUntested(results) {
 
 /**
  * Renders the title of a source, its tested claims, the others by the reason, and an empty line.
- * @param {ClaimResult[]} results of one source
+ * @param {ClaimResult[]} results of one source, at least one
  * @param {boolean} hasRuns there are several runs, so that each answer names its own
  * @returns {string[]} lines
  */

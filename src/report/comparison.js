@@ -29,11 +29,11 @@ const COLUMNS = [
 const SENTENCES_MOST = 3
 
 /**
- * Creates the answer of a comparison, new over old: a row for each arm, and the first SENTENCES_MOST verdicts. If
+ * Creates the answer of a comparison, new over old: a row for each arm, the first SENTENCES_MOST verdicts, and all thresholds. If
  * interleaved arms were compared, others are left out.
  * @param {RunComparison} result
  * @param {{ old: NamedRun, new: NamedRun }} runs
- * @returns {import('./answer/answer.js').Answer} without a picture if no arm was compared
+ * @returns {import('./answer/answer.js').Answer} without a picture if no arm was compared; with at least one verdict
  */
 export function createComparisonAnswer({ comparisons, controls, refused, warnings, thresholds }, runs) {
   // Interleaved trials vary less: only the details have the windows that a run measured besides.
@@ -128,7 +128,7 @@ function renderComparedTrials(comparisons) {
 
 /**
  * Renders arms that were not compared, all for the same reason.
- * @param {RunComparison['refused']} refused
+ * @param {RunComparison['refused']} refused at least one
  * @returns {string} a sentence
  */
 function renderRefusedArms(refused) {
@@ -209,7 +209,7 @@ function createArmSections(comparisons) {
 }
 
 /**
- * Renders how the applications' CPU per request changed without sidecars, or that this is not known, with the reasons.
+ * Renders by how much the CPU per request of the applications changed without sidecars, or that this is not known, with the reasons.
  * @param {Comparison} control of an arm
  * @param {Comparison[]} controls all of them, for the axes in which they differ
  * @returns {string} a sentence without its point
@@ -225,7 +225,7 @@ function renderControl(control, controls) {
 }
 
 /**
- * Renders whether an arm met a threshold, or that no arm tested it.
+ * Renders whether an arm met a threshold, that its quantity was excluded, or that no arm tested it.
  * @param {HeldThreshold} threshold arm: null: none did
  * @returns {string} a sentence without its point
  */

@@ -56,14 +56,15 @@ export function renderCsv(rows) {
 }
 
 /**
- * Renders a cell, in quotes if it has a quote, a comma or a line end.
+ * Renders a cell, in quotes if it has a quote, a comma or a line end. Control characters are escaped, and a text that a spreadsheet
+ * would run as a formula gets an apostrophe before it.
  * @param {CsvCell} cell
  * @returns {string} empty for null, undefined and NaN
  */
 function renderCell(cell) {
   const isMissing = cell === null || cell === undefined || Number.isNaN(cell)
   const printable = isMissing ? '' : escapeControls(`${cell}`)
-  // A spreadsheet runs such a text as a formula, unless an apostrophe stands before it.
+  // A number keeps its sign: only a text can be a formula.
   const text = typeof cell === 'string' && /^[=+\-@\t\r]/.test(printable) ? `'${printable}` : printable
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }

@@ -54,7 +54,8 @@ const WORDS = [
 ]
 
 /**
- * Renders the page: the headline, a table, two charts, conditions and caveats, all cut so that they fit on A4.
+ * Renders the page: the first verdicts, the pictures as tables, at most CHARTS_MOST charts, conditions and caveats, all cut so that
+ * they fit on A4.
  * @param {object} run
  * @param {Document} run.document
  * @param {Summary} run.summary
@@ -122,7 +123,7 @@ const countRows = pictures => pictures.reduce((sum, { rows }) => sum + rows.leng
  * the places that are left.
  * @param {Document} document
  * @param {SizeResult[]} sizes
- * @returns {Markup[]} at most CHARTS_MOST figures
+ * @returns {Markup[]} at most CHARTS_MOST figures; [] if nothing can be drawn
  */
 function drawFigures({ answer, sections }, sizes) {
   const panels = [...createSizePanels(sizes), ...answer.pictures.flatMap(listPanels)]
@@ -153,7 +154,7 @@ const renderPanelTitle = title =>
  * Creates panels of the CPU and memory that sidecars used beside their limits, in m and Mi. Beside a neighbour, the limit of
  * CPU is a request.
  * @param {SizeResult[]} sizes
- * @returns {ReturnType<typeof listPanels>} two panels; [] if no size has an answer with limits
+ * @returns {ReturnType<typeof listPanels>} two panels; [] if no size has an answer with limits and a need
  */
 function createSizePanels(sizes) {
   const answered = sizes.flatMap(size => {
@@ -190,7 +191,7 @@ function createBar({ label, colour, value, unit }) {
 
 /**
  * Lists the conditions of a run. Requests and path are left out if nothing was measured; the CPU limit is left out
- * if arms differ in it, or if it was searched.
+ * if no arm has sidecars, if arms differ in it, or if it was searched.
  * @param {{ summary: Summary, manifest: Manifest, startedAt: string }} run startedAt: ISO 8601
  * @returns {[string, string][]} labels and texts
  */

@@ -17,6 +17,7 @@ import { renderSectionsText } from './section-text.js'
  */
 
 /**
+ * The run beside its summary, and the screen above the details.
  * @typedef {object} DetailOptions
  * @property {string | null} [folder] of the run, as printed; null (by default): its files are not named
  * @property {boolean} [hasPage] the folder has report.html; true by default

@@ -25,6 +25,7 @@ import { CONTRASTS, createVerdictBlocks, renderContrastVerdicts } from './verdic
  */
 
 /**
+ * A run as its folder has it, with the claims that it tests.
  * @typedef {object} Run
  * @property {Manifest} manifest
  * @property {Summary} summary
@@ -35,6 +36,7 @@ import { CONTRASTS, createVerdictBlocks, renderContrastVerdicts } from './verdic
  */
 
 /**
+ * A run as every format renders it.
  * @typedef {object} Document
  * @property {string} title
  * @property {string} question that the experiment asks; empty: the manifest has none
@@ -87,7 +89,7 @@ export function createDocument(run) {
  * Creates the sections that need no records, for `--details` on a terminal.
  * @param {Summary} summary
  * @param {ClaimResult[]} claims
- * @returns {Section[]}
+ * @returns {Section[]} some may be empty
  * @throws {BenchError} if a result is of a kind that this version of the kit does not have
  */
 export function createSummarySections(summary, claims) {
@@ -107,6 +109,7 @@ export function createSummarySections(summary, claims) {
  * @param {Summary} summary
  * @param {ReportChart[]} rounds charts; [] for a terminal
  * @returns {Section[]}
+ * @throws {BenchError} if a result is of a kind that this version of the kit does not have
  */
 function createResultSections(summary, rounds) {
   return listResults(summary).map(({ result, sections, heading }, i) => ({
@@ -127,6 +130,7 @@ function createResultSections(summary, rounds) {
  * @param {Result} result
  * @param {Summary} summary
  * @returns {Block[]}
+ * @throws {BenchError} as `tabulatePivots`
  */
 function createArmBlocks(result, summary) {
   const { shows } = summary
@@ -167,6 +171,7 @@ function createContrastSection(summary) {
  * Creates the section of fitted lines, slopes, plateaus, and findings of the kinds.
  * @param {Summary} summary
  * @returns {Section} a block for each of these, without lines if there are none
+ * @throws {BenchError} if a result is of a kind that this version of the kit does not have
  */
 function createFindingSection(summary) {
   const findings = [renderCpuLines(summary), renderSlopes(summary), renderPlateaus(summary), renderFindings(summary)]
@@ -176,8 +181,9 @@ function createFindingSection(summary) {
 /**
  * Creates the section of thresholds, and of notes if the run has rounds.
  * @param {Summary} summary
- * @param {string[]} [more] further notes
+ * @param {string[]} [more] further notes, of a run with rounds
  * @returns {Section}
+ * @throws {BenchError} if a result is of a kind that this version of the kit does not have
  */
 function createNoteSection(summary, more = []) {
   const notes = hasResultWith(summary, 'hasRounds')
@@ -191,9 +197,9 @@ function createNoteSection(summary, more = []) {
 }
 
 /**
- * Says whether the load generator shares the CPUs of the sidecars: it has neither CPUs nor a machine of its own.
+ * Says whether the load generator shares the CPUs of the sidecars: it has no machine of its own, nor CPUs of its own for every arm.
  * @param {Pick<Run, 'manifest' | 'summary'>} run
- * @returns {boolean} false also for an idle run, and on other targets than this machine
+ * @returns {boolean} false also for an idle run, on other targets than this machine, and if no placement was recorded
  */
 function isGeneratorShared({ manifest: { target, machine, placements }, summary }) {
   const isApart = machine.loadHost !== undefined || Object.values(placements).every(placement => placement !== null)

@@ -1,4 +1,4 @@
-import { renderRatioInterval } from '../analysis/claims/answers.js'
+import { renderRatioWithInterval } from '../analysis/claims/answers.js'
 import { findPlateaus, PLATEAU_RATIO_MOST } from '../analysis/fits.js'
 import { renderWithResidual } from '../judge/fit-over-sidecars.js'
 import { formatValue, QUANTITIES } from '../judge/quantities.js'
@@ -47,7 +47,7 @@ function renderCpuLine(line) {
 }
 
 /**
- * Renders how much each followed quantity changes in an hour of the run, below a heading.
+ * Renders the slope of each followed quantity, its change in an hour of the run, below a heading.
  * @param {Pick<Summary, 'results'>} summary
  * @returns {string[]} lines; [] if no slope was fitted
  */
@@ -76,7 +76,7 @@ function renderSlope({ armId, quantity, perHour, low, high, rounds }) {
 /**
  * Renders from which value of the axis on a quantity is near its least, below a heading.
  * @param {Pick<Summary, 'results' | 'shows' | 'run'>} summary
- * @returns {string[]} lines; [] if the experiment asks for no plateaus, or no plane has three values
+ * @returns {string[]} lines; [] if the experiment asks for no plateaus, or no plane has one (`findPlateau`)
  */
 export function renderPlateaus({ results, shows, run }) {
   const plateaus = findPlateaus({ results, shows, run })
@@ -105,7 +105,7 @@ function renderPlateau(plateau, across) {
     `${row.label} is least at ${label} ${best.at} (${formatValue(row, best.median)})`,
     from === last
       ? `no plateau up to ${last}${renderNearest(plateau)}${renderDoubt(plateau)}`
-      : `the plateau begins at ${label} ${from}, ratio ${renderRatioInterval(ratio)}${renderDoubt(plateau)}`,
+      : `the plateau begins at ${label} ${from}, ratio ${renderRatioWithInterval(ratio)}${renderDoubt(plateau)}`,
     ...(missing.length > 0 ? [`no value at ${missing.join(', ')}`] : []),
   ].join('; ')
 }
@@ -113,7 +113,7 @@ function renderPlateau(plateau, across) {
 /** Renders the smaller value whose ratio is nearest to the best. @param {Plateau} plateau @returns {string} empty if none has one */
 function renderNearest({ nearest }) {
   if (nearest === null) return ''
-  return `: of the smaller values ${nearest.at} is nearest, ratio ${renderRatioInterval(nearest.ratio)}`
+  return `: of the smaller values ${nearest.at} is nearest, ratio ${renderRatioWithInterval(nearest.ratio)}`
 }
 
 /** Renders why the begin of a plateau is not sure. @param {Plateau} plateau @returns {string} empty if it is */

@@ -21,8 +21,8 @@ import { renderMedian } from './charts/rounds.js'
 export const HISTORY_QUANTITIES = { ...QUANTITIES, [APPLICATION_CPU.name]: APPLICATION_CPU }
 
 /**
- * Draws a chart for each quantity and group of arms. The control is in that of the primary quantity, and has no chart
- * of its own.
+ * Draws a chart for each quantity and group of arms. The line of the applications without sidecars is in that of the primary
+ * quantity, and has no chart of its own.
  * @param {History} history
  * @returns {ReportChart[]} [] if no line is of an arm with sidecars
  */

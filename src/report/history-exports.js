@@ -44,7 +44,7 @@ export function renderBenchfmt({ runs, lines }) {
 
 /**
  * Renders a line for each round with a value: name, iterations (always 1), values with units.
- * @param {NamedLine[]} lines of one arm
+ * @param {NamedLine[]} lines of one arm, at least one
  * @param {number} run index of the run
  * @returns {string[]} [] if no round has a value
  */
@@ -93,7 +93,7 @@ export function renderOtava({ runs, lines }) {
  * Renders the medians of a line as CSV, with a row for each run that has one.
  * @param {NamedLine} line
  * @param {HistoryRun[]} runs
- * @returns {string}
+ * @returns {string} the header alone if no run has a median
  */
 function renderLineCsv({ quantity, values }, runs) {
   const rows = runs.flatMap(({ startedAt, folder, kit }, i) =>
@@ -106,25 +106,24 @@ function renderLineCsv({ quantity, values }, runs) {
 const quoteCell = cell => (/[",\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)
 
 /**
- * Adds to each line the name of its arm, in one word that is also a file name: other characters are `_`. Names of one quantity that
- * would be the same are numbered.
+ * Adds to each line the name of its arm, in one word that is also a file name: other characters are `_`. Of arms that would have
+ * the same name, each after the first gets a number.
  * @param {Line[]} lines
  * @returns {NamedLine[]}
  */
 function createNamedLines(lines) {
-  /** @type {Map<string, number>} */
-  const uses = new Map()
+  /** Labels by the name that they become. @type {Map<string, string[]>} */
+  const labelsByName = new Map()
   const varied = listVariedAxes(lines.filter(({ isControl }) => !isControl).map(({ arm }) => arm))
   return lines.map(line => {
     const words = line.isControl ? ['applications without sidecars', renderAxes(line.arm, varied)] : [line.label]
+    const label = words.filter(Boolean).join(' ')
     // Go's tools read a number behind a minus as GOMAXPROCS, and a slash as the next key, so both are replaced.
-    const name = words
-      .filter(Boolean)
-      .join(' ')
-      .replace(/[^\p{L}\p{N}.@:=+]+/gu, '_')
-    const used = `${line.quantity} ${name}`
-    uses.set(used, (uses.get(used) ?? 0) + 1)
-    const use = uses.get(used)
-    return { ...line, name: use === 1 ? name : `${name}_${use}` }
+    const name = label.replace(/[^\p{L}\p{N}.@:=+]+/gu, '_')
+    const labels = labelsByName.get(name) ?? []
+    labelsByName.set(name, labels)
+    if (!labels.includes(label)) labels.push(label)
+    const place = labels.indexOf(label)
+    return { ...line, name: place === 0 ? name : `${name}_${place + 1}` }
   })
 }

@@ -67,7 +67,7 @@ function createChartSection(history) {
   }
 }
 
-/** Renders a history for the terminal. @param {HistoryDocument} document @returns {string} */
+/** Renders a history for the terminal. @param {HistoryDocument} document @returns {string} without a line end at its end */
 export function renderHistoryText({ title, answer, sections }) {
   return joinParts([[title, ...wrapText(answer)], ...renderSectionsText(sections)])
 }
@@ -92,7 +92,7 @@ ${renderSections(sections)}
 /**
  * Renders the primary quantity of each arm in its first and its last run; if no arm has it, every other quantity of arms.
  * @param {History} history
- * @returns {string} a sentence
+ * @returns {string} a sentence; without lines, that there is nothing to draw
  */
 function renderHistoryAnswer({ runs, lines }) {
   if (lines.length === 0) return 'Nothing to draw: no run here can be compared with another.'
@@ -111,7 +111,11 @@ function renderEndValues({ label, quantity, values }) {
   return `${label} ${first} and ${last} ${row.unit}`
 }
 
-/** Renders how to read the lines, and which arms have none. @param {History} history @returns {string[]} sentences */
+/**
+ * Renders how to read the lines, which arms have none, and which runs no history has if this one has none.
+ * @param {History} history
+ * @returns {string[]} sentences, at least one
+ */
 function renderHistoryNotes({ lines, runs, reference, nodes, unmatched }) {
   const groupsWithControl = new Set(lines.filter(line => line.isControl).map(line => line.group))
   const loadedLines = lines.filter(line => !line.isControl && line.arm.load.kind !== 'idle')

@@ -23,6 +23,7 @@ import { selectSections } from './section.js'
  */
 
 /**
+ * The content of a page.
  * @typedef {object} PageOptions
  * @property {string} title
  * @property {Markup} body
@@ -32,7 +33,8 @@ import { selectSections } from './section.js'
  */
 
 /**
- * Renders a page, with its scripts and, as JSON, the options of its charts and the series of trials.
+ * Renders a page, with its scripts and, as JSON in the element `data`, the options of its charts and the series of trials, which
+ * `page/page.js` reads.
  * @param {PageOptions} options
  * @returns {string} HTML
  */
@@ -86,7 +88,7 @@ export function renderSections(sections) {
 /**
  * Renders a block. A folded table opens on a click.
  * @param {Block} block
- * @returns {Markup[]} [] for a list, sentences or charts without any
+ * @returns {Markup[]} [] for a list, sentences or charts without any; of trials, as `renderTrialCharts`
  */
 function renderBlock(block) {
   switch (block.type) {

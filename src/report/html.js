@@ -11,7 +11,7 @@ import { listCharts, selectSections } from './section.js'
  */
 
 /**
- * Renders the page: the answer, then what is missing and all sections.
+ * Renders the page: the answer, then what is missing, unless the answer warns of it, and all sections.
  * @param {Document} document
  * @param {{ series: Record<string, SidecarSeries[]>, assets: Assets }} options series: by trial id
  * @returns {string} HTML
@@ -30,7 +30,7 @@ ${renderSections(sections)}
 }
 
 /**
- * Renders the list of what the run lacks, or could not be read or drawn of it.
+ * Renders the list of what the run lacks, and what of it could not be read or drawn.
  * @param {string[]} lines
  * @returns {import('./markup.js').Markup | null} null without lines
  */

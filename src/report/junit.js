@@ -39,7 +39,7 @@ export function renderJunit({ run, results, thresholds }) {
 }
 
 /**
- * Creates the case of a threshold.
+ * Creates the case of a threshold: it fails if the threshold was crossed, and is skipped if it was not tested.
  * @param {ThresholdResult} threshold
  * @param {AxisName[]} varied axes whose values are in the name
  * @returns {TestCase}
@@ -53,7 +53,7 @@ function createThresholdCase({ expression, value, held, ...arm }, varied) {
 }
 
 /**
- * Creates the case of the gates on an arm, which is never a failure.
+ * Creates the case of the gates on an arm, which never fails: it is skipped if a gate spoiled a trial, or it has no trial.
  * @param {SummaryArm} arm
  * @param {AxisName[]} varied axes whose values are in the name
  * @returns {TestCase}

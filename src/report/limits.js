@@ -17,6 +17,7 @@ import { listSizes } from '../model/results.js'
 /** @typedef {{ service: string | null, limits: Limits, size: SizeResult }} Entry limits of a sidecar; service: null: of any */
 
 /**
+ * A format of limits, to paste.
  * @typedef {object} Format
  * @property {true} [isOfEach] each sidecar has a document; absent: all sidecars of a plane share one
  * @property {(entries: Entry[]) => object} createDocument
@@ -65,7 +66,7 @@ export function renderLimits(sizes, format) {
 }
 
 /**
- * Renders the documents of a plane. Comments on sizes without limits stand above the first.
+ * Renders the documents of a plane, each below its comment. Comments on sizes without limits stand above the first.
  * @param {SizeResult[]} sizes of the plane
  * @param {Format} format
  * @returns {string[]} YAML documents; comments alone if no size has limits
@@ -167,7 +168,7 @@ export function renderNodeFit({ results, machine }, node) {
 }
 
 /**
- * Sums the limits of the sidecars of all services, rounded for each.
+ * Sums the limits of the sidecars of all services. Each is rounded before, as it is set.
  * @param {SizeResult[]} sizes of a plane, each with limits
  * @returns {Limits}
  */
@@ -183,7 +184,7 @@ function sumLimits(sizes) {
 }
 
 /**
- * Renders how many times the limits fit, by CPU and by memory, or that a size has no limits.
+ * Renders how many times the limits of a plane fit on a node, by CPU and by memory, or that a size has no limits.
  * @param {SizeResult[]} sizes of a plane: of one load, or of all services
  * @param {ReturnType<typeof parseNodeOptions>} node
  * @returns {string}

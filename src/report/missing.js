@@ -27,7 +27,8 @@ export function renderUnfinishedRun({ manifest, records, summary }) {
 }
 
 /**
- * Renders how many of the planned trials a run has recorded, if they are not all, or how many of them failed.
+ * Renders how many repeats of an interrupted run ended; of other runs, how many of the planned trials are recorded if some are
+ * missing or the precision is not reached, else how many trials failed.
  * @param {{ manifest: Manifest, records: TrialRecord[] }} run
  * @returns {string[]} one sentence; [] if all are recorded and none failed
  */
@@ -61,7 +62,7 @@ function countTrials(records) {
 /**
  * Renders how many repeats ended: `2 of 6 repeats`. Those of interleaved arms and of the others are counted
  * separately, up to the last part that has an ended repeat.
- * @param {Pick<Manifest, 'arms' | 'rounds'> & { records: TrialRecord[] }} run
+ * @param {Pick<Manifest, 'arms' | 'rounds'> & { records: TrialRecord[] }} run with at least one arm
  * @returns {string}
  */
 function renderEndedRepeats({ arms, rounds, records }) {
@@ -91,6 +92,7 @@ export function renderNotMeasuredPlanes(notMeasured) {
 }
 
 /**
+ * A gate that fired, with the arms in whose trials it did.
  * @typedef {object} FiredGate
  * @property {string} gate
  * @property {string} name of the gate, with its part

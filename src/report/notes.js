@@ -11,7 +11,7 @@ import { renderCheckTimes, renderTrafficPolicy } from '../parity/verdict/table.j
 import { renderRatioBands } from './ratio-bands.js'
 
 /**
- * The lines below the table. Pure.
+ * Notes that stand below the tables of a run: how its numbers were measured, thresholds and precision. Pure.
  * @import { RenderedResult } from '../kinds/sections.js'
  * @import { Precision, Summary, SummaryArm, ThresholdResult } from '../model/types.ts'
  */
@@ -85,7 +85,7 @@ function renderRequests(arms) {
 
 /**
  * Renders how to read the rate or the times of a load.
- * @param {SummaryArm[]} arms of one kind
+ * @param {SummaryArm[]} arms of one result, at least one
  * @returns {string} one or more sentences
  */
 function renderLoadNote(arms) {
@@ -144,6 +144,7 @@ export function renderThreshold({ expression, arm, value, held }) {
 }
 
 /**
+ * The distance of a run from its precision.
  * @typedef {object} PrecisionSummary
  * @property {boolean} isReached
  * @property {boolean} hasPairs false: no pair is left to compare

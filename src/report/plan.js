@@ -25,11 +25,11 @@ const SHARED_AXES = [
 ]
 
 /**
- * Renders the trials, arms and conditions of a plan, and how long it takes.
+ * Renders the trials, arms and conditions of a plan, and how long it takes. A line that is wrapped is indented.
  * @param {Plan & { notes: string[] }} plan
  * @param {number} seconds estimated
  * @param {number | null} [mostSeconds] on a busy machine; null: it was not estimated
- * @returns {string} lines of at most 100 columns
+ * @returns {string} lines of at most 100 columns, unless a word is longer; without a line end at its end
  */
 export function renderPlan(plan, seconds, mostSeconds = null) {
   const { experiment, question, arms, notes, notMeasured, calibrations, claims, settings } = plan
@@ -78,7 +78,7 @@ function renderPrecisionGoal({ precision, rounds }, seconds) {
 
 /**
  * Renders the conditions that arms share, then a line for each combination of the others with the planes that have it.
- * @param {Arm[]} arms of one kind
+ * @param {Arm[]} arms all interleaved, or none of them
  * @param {{ loop?: string, chooses?: AxisName[] }} [words] loop: the name of the load; chooses: axes whose values the
  *   trials find
  * @returns {string[]} lines
@@ -95,9 +95,9 @@ function renderArms(arms, { loop, chooses = [] } = {}) {
 }
 
 /**
- * Renders the conditions that all arms share, as those of the first arm with a plane. A warm-up that differs is a
+ * Renders the conditions that all arms share, as those of the first arm that is not `none`. A warm-up that differs is a
  * range. Idle arms share only their window.
- * @param {Arm[]} arms of one kind
+ * @param {Arm[]} arms all interleaved, or none of them
  * @param {{ varied: AxisName[], loop?: string }} options varied: axes that are left out; loop: the name of the load
  *   instead of its kind and rate
  * @returns {string}

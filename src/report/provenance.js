@@ -31,7 +31,7 @@ export function createProvenanceSection(manifest, records) {
 }
 
 /**
- * Tabulates the run, the command and the kit that the numbers are from.
+ * Tabulates the run, when it was resumed, the command and the kit that the numbers are from.
  * @param {Manifest | BalanceManifest} manifest
  * @param {string[][]} [more] last rows: pairs of name and value
  * @returns {Table}

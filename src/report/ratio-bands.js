@@ -49,7 +49,7 @@ function restorePlacements(bands, summary) {
 /**
  * Renders that the intervals of measurements exclude each other, with each of them.
  * @param {Band} band
- * @returns {string} three sentences
+ * @returns {string} two sentences
  */
 function renderContradiction({ a, b, measured }) {
   const parts = measured.map(({ load, cpuLimitCores, ratio, low, high }) => {

@@ -23,6 +23,7 @@
  */
 
 /**
+ * A table, and how each format shows it.
  * @typedef {object} TableBlock
  * @property {'table'} type
  * @property {Table} table

@@ -6,7 +6,7 @@ import { createSidecarTracker } from '../judge/sidecars.js'
  */
 
 /**
- * Creates a series for each sidecar of a trial, in seconds from the start of its window.
+ * Creates a series for each sidecar of a trial, in seconds from the start of its window, with the points of all samples.
  * @param {{ record: Pick<TrialRecord, 'window' | 'processes'>, samples: SampleLine[] }} trial
  * @returns {import('../judge/sidecars.js').SidecarSeries[]} [] if the trial has no window, no samples or no sidecars
  */

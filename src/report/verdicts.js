@@ -30,7 +30,7 @@ export const CONTRASTS = 'Each plane against itself'
  * first.
  * @param {Pick<Result, 'arms' | 'comparisons'>} result
  * @param {Shows} shows
- * @returns {Block[]}
+ * @returns {Block[]} [] without comparisons
  */
 export function createVerdictBlocks(result, shows) {
   return renderVerdictGroups(result, shows).flatMap(createGroupBlocks)
@@ -51,7 +51,8 @@ export function createGroupBlocks({ heading = '', primary, secondary, noise = ''
 }
 
 /**
- * Renders the verdicts over all sidecars, group by group, without contrasts.
+ * Renders the verdicts over all sidecars, group by group, without contrasts. Secondary quantities are those that the experiment
+ * shows; without an axis across, all but those that it must name.
  * @param {Pick<Result, 'arms' | 'comparisons'>} result
  * @param {Shows} shows
  * @returns {VerdictGroup[]} [] without comparisons

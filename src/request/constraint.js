@@ -7,7 +7,8 @@ import { UsageError } from '../lib/errors.js'
  * @property {string} on the option, axis or field of an experiment file that has this constraint; `always`: every request has it
  * @property {import('../model/types.ts').TrialKind[]} [kinds] of trials that have this constraint; absent: all
  * @property {true} [dependsOnOptions] another option can lift it, so the help of an experiment still lists the option `on`
- * @property {(facts: Facts) => unknown} conflict false, null or undefined: allowed; the message gets any other value
+ * @property {(facts: Facts) => unknown} conflict false, null or undefined: allowed; any other value, also 0 and empty text, breaks the
+ *   constraint, and is passed to `message`
  * @property {(facts: Facts, conflict: any) => string} message says what was requested, why it is impossible, and what to do
  */
 
@@ -34,7 +35,7 @@ export function findConflictMessage(constraints, facts, isRequested = () => true
  * @template Facts
  * @param {Constraint<Facts>[]} constraints
  * @param {Facts} facts
- * @param {(name: string) => boolean} [isRequested] as for `findConflictMessage`
+ * @param {(name: string) => boolean} [isRequested] says whether to check the constraints on a name; absent: all are checked
  * @throws {UsageError} with the message of the first broken constraint
  */
 export function assertConstraints(constraints, facts, isRequested) {

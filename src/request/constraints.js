@@ -19,11 +19,11 @@ const REQUEST_CONSTRAINTS = [...REQUESTS, ...MANY_SIDECARS]
 const NO_OVERRIDES = /** @type {PartRequest['overrides']} */ ({ planes: null, cpuLimits: null, axes: {}, rounds: null })
 
 /**
- * Asserts that options of a command, or facts of a plane or a plan, break no constraint.
+ * Asserts that options of a command, or facts of a plane or a plan, break no constraint. Constraints of all kinds of trials are checked.
  * @template Facts
  * @param {Constraint<Facts>[]} constraints
  * @param {Facts} facts
- * @param {object} [options] by name: only constraints on one with a value are checked; absent: the facts
+ * @param {object} [options] by name: only constraints on one that is set are checked (`hasValue`); absent: the facts
  * @throws {import('../lib/errors.js').UsageError} with the message of the first broken constraint
  */
 export function assertCombination(constraints, facts, options = /** @type {object} */ (facts)) {
@@ -31,7 +31,7 @@ export function assertCombination(constraints, facts, options = /** @type {objec
 }
 
 /**
- * Says whether the value of an option is set: undefined, null, false, an empty list and an empty object are not.
+ * Says whether the value of an option is set: undefined, null, false, an empty list and an empty object are not; 0 and empty text are.
  * @param {unknown} value
  */
 function hasValue(value) {
@@ -77,6 +77,7 @@ function listRequestConstraints(kind) {
  * checked.
  * @param {PlacedArm} placed
  * @returns {string | null} null: it can be measured
+ * @throws {import('../lib/errors.js').BenchError} for a feature that this kit does not know
  */
 export function findUnmeasurableReason(placed) {
   return findConflictMessage(ARMS, placed, name => {

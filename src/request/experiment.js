@@ -123,7 +123,7 @@ const schema = z.strictObject({
  * @param {string} text YAML
  * @param {string} file its name, for error messages
  * @returns {Experiment}
- * @throws {UsageError} if it does not fit the schema
+ * @throws {UsageError} if it is empty, no YAML, or does not fit the schema
  */
 export function parseExperiment(text, file) {
   return parseYaml({ text, file, schema, modernise: moderniseUserFile })

@@ -52,7 +52,8 @@ export function isSetInRequest(request, name) {
 }
 
 /**
- * Renders where the values of an axis come from: its option, such as `--rate`, or `axes.NAME` of the file.
+ * Renders where the values of an axis come from: its option, such as `--rate`, or `axes.NAME` of the file. An axis without an option
+ * always gives the latter.
  * @param {PartRequest} request
  * @param {AxisName} axis
  * @returns {string}

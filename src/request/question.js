@@ -60,7 +60,7 @@ import { INTERLEAVED_PROFILES, PROFILES } from './experiment.js'
  */
 
 /**
- * Creates a question for each kind of trials of the run.
+ * Creates a question for each kind of trials of the run, in the order in which they run.
  * @param {Experiment} experiment
  * @param {Overrides} overrides
  * @returns {Question[]} at least one
@@ -87,11 +87,13 @@ export function createQuestions(experiment, overrides) {
 /**
  * Chooses the kinds of trials that a run can measure. Of cost and capacity, one is left out if the load comes from elsewhere or a
  * precision is wanted; a kind that is alone stays.
- * @param {TrialKind[]} kinds cost comes first
+ * @param {TrialKind[]} measured kinds in any order, and possibly twice: an experiment file may have them so
  * @param {Pick<Overrides, 'isLoadElsewhere' | 'precision'>} overrides
  * @returns {TrialKind[]}
  */
-function chooseKinds(kinds, { isLoadElsewhere, precision }) {
+function chooseKinds(measured, { isLoadElsewhere, precision }) {
+  // Cost comes first: its arms are interleaved before each stands alone.
+  const kinds = [...new Set(measured)].sort((a, b) => Number(b === 'cost') - Number(a === 'cost'))
   if (kinds.length === 1) return kinds
   // A load from another machine goes to one address, which excludes cost.
   if (isLoadElsewhere) return kinds.slice(1)
@@ -114,11 +116,11 @@ function createInterleavedProfile(kinds, { experiment, overrides: { profile, rou
 }
 
 /**
- * Chooses the planes: those of --planes, else those of the experiment.
+ * Chooses the planes: those of --planes, else those of the experiment in its profile.
  * @param {Experiment} experiment
  * @param {Overrides} overrides
  * @returns {PlaneChoice[]}
- * @throws {UsageError} for a profile that the kit does not have
+ * @throws {UsageError} for a profile that the kit does not have, unless --planes replaces the planes
  */
 export function choosePlanes(experiment, overrides) {
   return overrides.planes ?? createQuestions(experiment, overrides)[0].axes.plane.map(parsePlaneChoice)

@@ -85,8 +85,9 @@ export function createSizeExperiment({ ratePerSecond, p99Ms, payloadBytes, isExt
  * Creates the experiment that finds the limits for each service of a file.
  * @param {SizeAxes & { services: ServiceLoad[], p99Ms: number | null }} options p99Ms, payloadBytes: for services
  *   that have none
- * @returns {Experiment}
- * @throws {UsageError} for a service without any p99, or with a payload beside options that set the sizes of bodies
+ * @returns {Experiment} its rate is the highest of the services
+ * @throws {UsageError} for a service without any p99, for one with a payload beside options that set the sizes of bodies, and for
+ *   values that no experiment can have
  */
 export function createServicesExperiment({ services, p99Ms, payloadBytes, ...options }) {
   const loads = services.map(service => addDefaults(service, { p99Ms, payloadBytes }))
@@ -134,7 +135,7 @@ function assertNoPayload(services) {
 }
 
 /**
- * Creates the axes that both experiments have, of the options that have a value.
+ * Creates the axes that both experiments have: `link`, the other options that have a value, and all of `requests`.
  * @param {Omit<SizeAxes, 'payloadBytes'>} options
  * @returns {Record<string, any[]>} a list of one value for each axis
  */
@@ -166,10 +167,11 @@ function renderExtras({ features, neighbourCores }) {
 }
 
 /**
- * Creates the experiment of rollouts that finds what the control plane of a number of sidecars needs.
+ * Creates the experiment of rollouts that finds what the control plane of a number of sidecars needs. It measures SIDECAR_SHARES of
+ * them.
  * @param {number} sidecars
  * @returns {Experiment}
- * @throws {UsageError} for fewer than six sidecars
+ * @throws {UsageError} for fewer sidecars than there are SIDECAR_SHARES, or more than an experiment can have
  */
 export function createControlExperiment(sidecars) {
   const sidecarsLeast = SIDECAR_SHARES.length
@@ -196,7 +198,8 @@ export function createControlExperiment(sidecars) {
 }
 
 /**
- * Creates an experiment with a search, on this machine. The axes replace the planes and the CPU limit of 1 core.
+ * Creates an experiment with a search, on this machine. By default Pipy and Envoy have a CPU limit of 1 core, or none beside a
+ * neighbour; `axes` may replace both.
  * @param {{ question: string, axes: Record<string, unknown[]>, search: Record<string, unknown> }} options
  * @returns {Experiment}
  * @throws {UsageError} for values that no experiment can have
@@ -220,7 +223,7 @@ function createSearchExperiment({ question, axes, search }) {
  * @param {string} text YAML
  * @param {string} file its name, for error messages
  * @returns {ServiceLoad[]}
- * @throws {UsageError} if it is no YAML, or does not fit the schema
+ * @throws {UsageError} if it is empty, no YAML, or does not fit the schema
  */
 export function parseServices(text, file) {
   return parseYaml({ text, file, schema }).services.map(({ name, requestsPerSecond, p99, payload }) => ({
@@ -232,7 +235,7 @@ export function parseServices(text, file) {
 }
 
 /**
- * Creates the schema of a value with a unit, such as `20ms`.
+ * Creates the schema of a value with a unit, such as `20ms`, which it parses to a number.
  * @param {(text: string) => number | null} parse null: the text has another form
  * @param {string} message for a text of another form
  * @returns {z.ZodType<number>}

@@ -60,7 +60,7 @@ export async function assertAllRun(processes, phase) {
 }
 
 /**
- * Asserts as `assertAllRun`, after waiting half a second for an exit.
+ * Asserts as `assertAllRun`, after waiting up to EXIT_SECONDS for an exit.
  * @param {Handle[]} processes
  * @param {Phase} phase
  * @throws {BenchError} as `assertAllRun`
@@ -71,8 +71,8 @@ export async function assertStillRun(processes, phase) {
 }
 
 /**
- * Waits until one of the processes that should run exits, for at most half a second; it does not throw if none does. A process
- * that exited early before the call ends the wait at once.
+ * Waits until one of the processes that should run exits, for at most EXIT_SECONDS; it does not throw if none does. A process that
+ * exited early before the call ends the wait at once.
  * @param {Handle[]} processes
  */
 export async function awaitAnyExit(processes) {

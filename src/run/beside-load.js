@@ -15,8 +15,8 @@ const STREAM_EVERY_MS = 500
 /** @typedef {NonNullable<TrialRecord['streams']>} Streams */
 
 /**
- * Times answers in chunks until the window ends, since generators do not report when parts of a body arrive: at most two requests
- * a second for each arm, one after the other. The last answer may end after the window.
+ * Times answers in chunks until the window ends, since generators do not report when parts of a body arrive: for each arm one
+ * request after the other, STREAM_EVERY_MS apart at least. The last answer may end after the window.
  * @param {TrialContext} context
  * @param {{ services: Started[], window: Window }} options services: by the place of the arm in `trials`
  * @returns {Promise<Streams[]>} by the place of the arm in `trials`; [] for an arm whose load has no chunks

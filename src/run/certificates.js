@@ -56,7 +56,8 @@ export async function issueRunCertificates({ ledger, plan, topologies, hasAuthor
 }
 
 /**
- * Computes for how long certificates are valid: a day or, if longer, an hour and three times the longest estimate of the run.
+ * Computes for how long certificates are valid: LIFE.leastMs or, if longer, LIFE.times the longest estimate of the run and
+ * LIFE.moreMs.
  * @param {Parameters<typeof estimatePlanSeconds>[0]} plan
  * @returns {number} milliseconds
  */

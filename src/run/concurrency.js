@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events'
-import { setTimeout as wait } from 'node:timers/promises'
+import { sleep } from '../lib/wait.js'
 
 /**
  * Calls `act` for each item, at most `concurrency` calls at a time. The first failure aborts the signal of the other calls, and no
@@ -21,7 +21,7 @@ export async function runForEach({ items, concurrency, perSecond = Number.POSITI
     for (const [i, item] of remaining) {
       taskSignal.throwIfAborted()
       const earlyMs = startMs + (1000 * i) / perSecond - performance.now()
-      if (earlyMs > 0) await wait(earlyMs, undefined, { signal: taskSignal })
+      if (earlyMs > 0) await sleep(earlyMs, taskSignal)
       await act(item, taskSignal)
     }
   }
@@ -35,7 +35,7 @@ export async function runForEach({ items, concurrency, perSecond = Number.POSITI
  * @param {AbortSignal} signal
  * @param {((signal: AbortSignal) => Promise<T>)[]} tasks
  * @returns {Promise<T[]>} in the order of the tasks
- * @throws the first failure, once all have settled
+ * @throws the first failure, once all have settled; when `signal` aborts, that is what a task makes of it
  */
 export async function runConcurrently(signal, tasks) {
   const failing = new AbortController()

@@ -22,7 +22,7 @@ import { observeControlPlane, readControlUsage } from './phase.js'
 /**
  * @typedef {object} ControlObservation
  * @property {() => ReturnType<typeof readControlUsage>} read takes one reading now
- * @property {() => Promise<Observation | null>} end null: there are no shards
+ * @property {() => Promise<Observation | null>} end null: there are no shards; rejects if the observation failed
  */
 
 /**
@@ -41,8 +41,8 @@ import { observeControlPlane, readControlUsage } from './phase.js'
  * @param {StepOptions} options
  * @param {(context: StepContext) => Promise<Result>} runSteps
  * @returns {Promise<Result>} the result of `runSteps`
- * @throws what `chooseError` returns or throws, else the error of the step or the teardown; an error of the target that has no
- *   poller
+ * @throws the error that `chooseError` returns or throws, else that of the step or the teardown; an error of the target if it cannot
+ *   open a poller, or cannot remove processes
  */
 export async function runControlPlaneSteps({ target, start, folder, signal, chooseError }, runSteps) {
   const failing = new AbortController()

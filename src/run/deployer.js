@@ -9,8 +9,8 @@
  * @param {Target} target
  * @param {{ start: number, folder: string }} place start: a number that no other start of the run has; folder: for the files of
  *   the processes
- * @returns deploy: starts processes and returns them before they are ready; end: removes some; deployment: all that were not
- *   removed
+ * @returns deploy: starts processes and returns them before they are ready, or throws the target's error; end: removes some;
+ *   deployment: all that `end` has not removed, for the caller to remove
  */
 export function createDeployer(target, place) {
   /** @type {Deployment[]} */

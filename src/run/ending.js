@@ -19,7 +19,7 @@ const GRACE_MS = 5000
  * @typedef {object} EndingOptions
  * @property {Started['ending']} ending null: no sidecar ends
  * @property {Window} window
- * @property {number} [graceMs] after its last step the sidecar is killed if it runs longer; 5 s by default
+ * @property {number} [graceMs] after its last step the sidecar is killed if it runs longer; GRACE_MS by default
  */
 /** @typedef {EndingOptions & { ending: NonNullable<Started['ending']>, graceMs: number }} PlannedEnding */
 
@@ -46,7 +46,8 @@ export async function endSidecar(context, { ending, window, graceMs = GRACE_MS }
  * Makes the client of the sidecar stop calling it, if that is planned.
  * @param {Pick<TrialContext, 'testbed' | 'signal'>} context
  * @param {PlannedEnding} planned
- * @throws {BenchError} if the change takes no effect before the window ends; its error if it fails; the signal's reason
+ * @throws {BenchError} if the change takes no effect before the window ends; the error of the change if it fails; the signal's
+ *   reason when it aborts
  */
 async function notifyClient({ testbed, signal }, { ending: { process, notice }, window }) {
   if (!notice) return

@@ -53,8 +53,8 @@ import { hashScripts, locateKitScripts } from './scripts.js'
  * Runs a plan: issues certificates, reads how idle the machine is, writes the manifest and runs the trials. The manifest and
  * the records so far stay in the folder also if it throws.
  * @param {ExecutionOptions} options
- * @throws {BenchError} as `runPlan`, or if certificates cannot be written; a UsageError if a resumed run differs from its start;
- *   the signal's reason when it aborts
+ * @throws {BenchError} as `runPlan`, or if certificates cannot be written; a UsageError if a resumed run differs from its start; the
+ *   system's error if scripts or the kit's code cannot be read; an error of the target; the signal's reason when it aborts
  */
 export async function executePlan({ preparation, kinds, site, folder, execution, watcher, signal, gate }) {
   const { programs, layout } = preparation
@@ -146,10 +146,10 @@ async function createFirstManifest({ preparation: { plan, programs, layout }, si
  */
 
 /**
- * Observes for a second how idle the machine is before the run.
+ * Observes for OBSERVE_SECONDS how idle the machine is before the run.
  * @param {Site} site
  * @param {AbortSignal} signal
- * @returns {Promise<IdleTimes | null>} null: the counters of the machine cannot be read here
+ * @returns {Promise<IdleTimes | null>} null: the target reads by the kubelet, or an edge could not be read
  * @throws the signal's reason when it aborts; an error of the target
  */
 async function observeIdleMachine(site, signal) {

@@ -18,8 +18,8 @@ const EXIT_SECONDS = 30
 const COUNT_EVERY_MS = 1000
 
 /**
- * Counts the CPUs that the generator may and can use: those of the load's own machine, else those of its placement, else half
- * of this machine's, at least one.
+ * Counts the CPUs that the generator can use (`countCpus` of the load) of those that it has: all of the load's own machine, else
+ * those of its placement, else half of the services' machine, at least one.
  * @param {import('./kind.js').Testbed} testbed
  * @param {Arm} arm
  * @returns {number}
@@ -78,8 +78,8 @@ function computeTailMs({ load: { isInterleaved }, conditions: { pairs = 1 } }) {
  * @param {TrialContext} context
  * @param {Deployment | null} generator null: there is no load
  * @returns {Promise<{ window: Window, looks: Look[] }>} looks: at the generator; [] without one
- * @throws {BenchError} if the generator dies or its clock is off; a TimeoutError if it logs no window within 60 s; the signal's
- *   reason when it aborts
+ * @throws {BenchError} if the generator dies or its clock is off; a TimeoutError if it logs no window within START_SECONDS; the
+ *   signal's reason when it aborts
  */
 export async function awaitWindow(context, generator) {
   const { testbed, trials, clock, signal } = context
@@ -123,7 +123,7 @@ async function readLoggedWindow({ testbed, clock }, { processes }) {
  * Asserts that the generator's clock agrees with this machine's: it starts within START_SECONDS, so a window twice as far off shows
  * a wrong clock.
  * @param {number} aheadMs from the expected start of the window to the logged one
- * @throws {BenchError}
+ * @throws {BenchError} if it is further off
  */
 function assertPlausibleStart(aheadMs) {
   if (Math.abs(aheadMs) <= 2 * START_SECONDS * 1000) return
@@ -134,10 +134,10 @@ function assertPlausibleStart(aheadMs) {
 }
 
 /**
- * Sends the watcher a `counted` event each second, if there is a watcher and the generator has an admin port. A reading that
- * fails is skipped.
+ * Sends the watcher a `counted` event once in COUNT_EVERY_MS, if there is a watcher and the generator has an admin port. A reading
+ * that fails is skipped.
  * @param {TrialContext} context
- * @param {Deployment | null} generator
+ * @param {Deployment | null} generator null: there is no load, and nothing is sent
  * @returns {() => void} stops the events
  */
 export function reportLoadProgress({ testbed, watch }, generator) {
@@ -159,8 +159,8 @@ export function reportLoadProgress({ testbed, watch }, generator) {
  * @param {TrialContext} context
  * @param {{ generator: Deployment, window: Window }} options
  * @returns {Promise<LoadResult[]>} one for each trial, in their order
- * @throws {BenchError} if it exits later than 30 s after the load, fails, or leaves a result out; the signal's reason when it
- *   aborts
+ * @throws {BenchError} if it exits later than EXIT_SECONDS after the load, fails, or leaves a result out; the signal's reason when
+ *   it aborts
  */
 export async function awaitLoadResults({ testbed, trials, signal }, { generator, window }) {
   const deadlineMs = window.endMs + computeTailMs(trials[0].arm) + EXIT_SECONDS * 1000

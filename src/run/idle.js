@@ -12,14 +12,14 @@ const APART_CORES = 5e-4
 
 /**
  * Looks at processes before their load and, if the gate `passage` needs it, measures their idle CPU. Sidecars that were just
- * started still work, so spans of a second are added until the last one agrees with the smallest before it, at most six; the
+ * started still work, so spans of SPAN_MS are added until the last one agrees with the smallest before it, at most SPANS_MOST; the
  * smallest counts. Spans agree also if a CPU limit slows that work down, so a process above `IDLE_CORES_MOST` does not count as
  * idle.
  * @param {Handle[]} processes
  * @param {{ loads: Load[], look: () => Promise<Look[]>, wait: (ms: number) => Promise<void> }} options loads: of the arms that
  *   stand at the same time; look: reads each process; wait: waits for milliseconds
- * @returns {Promise<Look[]>} the last looks; idleCpuCores: absent: not needed; null: not readable, or still at work after six
- *   spans
+ * @returns {Promise<Look[]>} the last looks; idleCpuCores: absent: not needed; null: not readable, or still at work after
+ *   SPANS_MOST spans
  * @throws an error of `look` or `wait`
  */
 export async function lookWithIdleCpu(processes, { loads, look, wait }) {
@@ -61,7 +61,7 @@ function computeLeast(a, b) {
 }
 
 /**
- * Says whether the CPU of a span of a second is at most 25 % or 0.5 millicores, whichever is more, from the least one so far.
+ * Says whether the CPU of a span is at most APART_SHARE or APART_CORES, whichever is more, away from the least one so far.
  * @param {number | null} cores
  * @param {number | null} leastCores
  * @returns {boolean} true also: one of the two is not known

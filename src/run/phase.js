@@ -96,7 +96,8 @@ export function labelAnswer(name, answer) {
  * Observes the shards of a control plane until `end` is called, for at most a day.
  * @param {Target} target
  * @param {Handle[]} shards []: none run, and nothing is observed
- * @returns {{ end: () => Promise<Observation | null> }} end: null: there are no shards; it rejects if the observation failed
+ * @returns {{ end: () => Promise<Observation | null> }} end: resolves to null if there are no shards, and rejects if the observation
+ *   failed
  */
 export function observeControlPlane(target, shards) {
   const ending = new AbortController()
@@ -150,8 +151,8 @@ export async function readControlUsage(target, shards) {
 /**
  * Sums a sample over the shards.
  * @param {Sample} sample of the shards
- * @returns {{ epochMs: number, cpuSeconds: number | null, anonBytes: number | null, peakBytes: number | null }} null: the number
- *   of one shard is missing
+ * @returns {{ epochMs: number, cpuSeconds: number | null, anonBytes: number | null, peakBytes: number | null }} null: the number of
+ *   a shard is missing, or not finite
  */
 export function sumReadings({ epochMs, readings }) {
   const sum = (/** @type {'cpuSeconds' | 'anonBytes' | 'peakBytes'} */ name) => {

@@ -140,8 +140,10 @@ function createRoundRunner({ plan, runTrials, stopping, secondsAfter, say }) {
   let secondsLeft = 0
 
   /**
-   * Runs trials, and counts them for the time left and for the precision.
-   * @param {Trial[]} planned
+   * Runs trials with lengthened warm-ups, and counts them for the time left and for the precision.
+   * @param {Trial[]} planned of one round; at least one
+   * @returns {Promise<TrialRecord[]>}
+   * @throws the error of a trial that cannot be run
    */
   async function runPlanned(planned) {
     const [first] = planned
@@ -156,9 +158,11 @@ function createRoundRunner({ plan, runTrials, stopping, secondsAfter, say }) {
   }
 
   /**
-   * Runs trials again if their records cannot be used, and as many repeats are left.
-   * @param {TrialRecord[]} records
+   * Runs trials again if one of their records is unsteady, cold or spoiled, and as many repeats are left. Arms whose sidecars died too
+   * often are left out from then on; cold users lengthen the warm-up.
+   * @param {TrialRecord[]} records of arms that stood at the same time
    * @returns {Promise<void>}
+   * @throws the error of a trial that cannot be run
    */
   async function repeatSpoiledTrials(records) {
     for (const id of deaths.countDeaths(records))
@@ -219,7 +223,7 @@ function applyWarmup(trial, longer) {
 }
 
 /**
- * Doubles a warm-up, up to four times the planned one or 30 s more than it, whichever is less.
+ * Doubles a warm-up, up to WARMUP_MOST_TIMES the planned one or WARMUP_MOST_MORE_SECONDS more than it, whichever is less.
  * @param {Trial} trial
  * @returns {Warmup}
  */

@@ -31,8 +31,8 @@ const assessAsUnknown = () => ({ isReached: false, hasPairs: true, roundsMore: n
  * @typedef {(options: { trial: Trial } & TrialProgress) => Promise<TrialRecord>} RunTrial
  */
 /**
- * Does so with trials of interleaved arms, which stand at the same time. If some are recorded and some are not, all are run
- * again.
+ * Runs trials of interleaved arms, which stand at the same time, and appends their records. If all are recorded already, it returns
+ * these; if only some are, all are run again.
  * @typedef {(options: { trials: Trial[] } & TrialProgress) => Promise<TrialRecord[]>} RunTrials
  */
 
@@ -66,8 +66,8 @@ const assessAsUnknown = () => ({ isReached: false, hasPairs: true, roundsMore: n
  * Runs a plan: checks that the planes do equal work, then measures one kind after the other. Arms that do not serve are left
  * out. The manifest and the records so far stay on disk also if it throws; `ended` in the manifest has the outcome.
  * @param {RunOptions} options
- * @throws {BenchError} if no arm serves, no pair is left for a precision, or nothing can be recorded; the signal's reason when it
- *   aborts
+ * @throws {BenchError} if no arm serves, no pair is left for a precision, or the manifest or a record cannot be written; an error of
+ *   a kind or the target; the signal's reason when it aborts
  */
 export async function runPlan({ plan, testbed, kinds, manifest, execution = {}, watcher, signal, gate }) {
   const { retain = false, turns = NO_OTHER_RUN, reusable = NOTHING_REUSABLE, assess = assessAsUnknown } = execution
@@ -210,7 +210,7 @@ async function measurePart(context, { plan, kind, i }) {
 /**
  * Creates the function that runs trials of arms that stand at the same time, and writes their records and raw files.
  * @param {Pick<RunContext, 'standing' | 'recorded' | 'nextIndex' | 'watcher' | 'signal'> & { testbed: Testbed }} options
- * @returns {RunTrials} rejects as `runTrial`, or if nothing can be written
+ * @returns {RunTrials} rejects as `runTrial`, or if a record or a raw file cannot be written
  */
 function createTrialRunner({ testbed, standing, recorded, nextIndex, watcher: { watch, follow }, signal }) {
   const folder = testbed.folders.results

@@ -9,7 +9,7 @@
  * @param {{ keepsServices: boolean, retains: boolean }} options keepsServices: services of every arm are kept for its next
  *   trial; retains: services of the last trial are kept for the user (`--retain`)
  * @returns claim: gives the services of an arm; release: keeps or removes services after a trial; end: removes all but those to
- *   retain. All three reject if services cannot be removed
+ *   retain. All three reject with the target's error if services cannot be removed
  */
 export function createStandingServices({ keepsServices, retains }) {
   /** @type {Map<string, Started>} by the arm's id */

@@ -101,7 +101,8 @@ export async function startServices({ testbed, arm, start, folder, isInterleaved
 /**
  * Requests the places of an arm's processes from the target.
  * @param {{ testbed: Testbed, arm: Arm, start: number, topology: Topology }} options
- * @returns {Promise<Record<string, Place>>} by the name of the service
+ * @returns {Promise<Record<string, Place>>} by the name of the service; with those that the target adds, such as the generator's
+ * @throws as `placesFor` of the target
  */
 function requestPlaces({ testbed, arm, start, topology }) {
   const { hasSidecars, conditions } = arm
@@ -237,7 +238,8 @@ function prepareEnding({ testbed, arm, ending: { spec, notice, steps, server }, 
  * Finds the likeliest cause of a start that failed: the exit of a process, or the reasons in the logs of sidecars.
  * @param {unknown} error
  * @param {{ processes: Handle[], areReady: boolean }} options areReady: all processes had become ready
- * @returns {Promise<unknown>} an EndedError if processes exited; `error` itself if it is no BenchError, and all run
+ * @returns {Promise<unknown>} an EndedError if processes exited; if all were ready, a BenchError that names a process which stopped, or
+ *   has the logs of sidecars; else `error` itself, as also if it is no BenchError
  */
 async function explainStartError(error, { processes, areReady }) {
   const ended = await awaitEarlyExits(processes)

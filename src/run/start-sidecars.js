@@ -28,7 +28,7 @@ const WAITING_MOST = BATCH_SIDECARS / 2
  * @property {Deploy} deploy
  * @property {boolean} arePods no pace is needed
  * @property {number} deadlineSeconds
- * @property {(error: Error) => void} fail is called if a pod does not become ready
+ * @property {(error: Error) => void} fail is called if a pod does not become ready, also after an abort
  * @property {AbortSignal} signal
  */
 /**

@@ -24,7 +24,8 @@
 /**
  * Creates a rule that decides after each round whether to run another, and writes the number of rounds to the manifest.
  * @param {StoppingOptions} options
- * @returns begin: begins a round; add: adds a record; endRound: ends a round, and says whether the run ends
+ * @returns begin: begins a round; add: adds a record; endRound: ends a round that was begun, and says whether the run ends. begin
+ *   and endRound throw as `writeManifest`
  */
 export function createStoppingRule({ precision, mostRounds, recordedRounds, assess, say, writeManifest, ...clock }) {
   const { now = () => performance.now() } = clock

@@ -54,9 +54,9 @@ export function createAnswerFields({ entry }) {
 
 /**
  * Adds the arms that stood together to complete records, and judges them by the gates that the run has not set aside.
- * @param {TrialRecord[]} records
+ * @param {TrialRecord[]} records of arms that stood together, with their windows
  * @param {Testbed} testbed
- * @returns {TrialRecord[]}
+ * @returns {TrialRecord[]} copies, in the same order
  */
 export function judgeRecords(records, { settings }) {
   const relaxed = settings.relaxes.map(({ gate }) => gate)

@@ -125,7 +125,8 @@ async function startTrial(context, state, standing) {
  * Runs the load and observes the window, and completes and judges the records.
  * @param {TrialContext} context
  * @param {TrialState} state its generator, ending, observed and records are changed
- * @throws {BenchError} as `awaitWindow`, `observeWindow`, `collectWindow` and the work beside the load
+ * @throws {BenchError} as `awaitWindow`, `observeWindow`, `collectWindow` and the work beside the load; an error of the target or of a
+ *   gate; the signal's reason when it aborts
  */
 async function measureTrial(context, state) {
   const { services } = state
@@ -146,20 +147,22 @@ async function measureTrial(context, state) {
   const changes = await changing
   const streams = await streaming
   const endingTimes = await ending
-  const records = state.records.map((record, i) => ({
+  // These fields are set before the gates judge: if a gate throws, the records keep them.
+  state.records = state.records.map((record, i) => ({
     ...record,
     ...measured[i],
     changes,
     ...(streams?.[i].length && { streams: streams[i] }),
     ...(endingTimes && { ending: endingTimes }),
   }))
-  state.records = judgeRecords(records, context.testbed)
+  state.records = judgeRecords(state.records, context.testbed)
 }
 
 /**
  * @typedef {object} BesideWork
- * @property {Promise<Change[] | null>} changing
- * @property {Promise<NonNullable<TrialRecord['streams']>[] | null>} streaming
+ * @property {Promise<Change[] | null>} changing null: nothing is changed
+ * @property {Promise<NonNullable<TrialRecord['streams']>[] | null>} streaming by the place of the trial; null: nothing is done beside
+ *   the load
  * @property {TrialState['ending']} ending
  */
 
@@ -167,7 +170,8 @@ async function measureTrial(context, state) {
  * Loads the modules of the kit's work beside the load, so that loading them is not part of the window.
  * @param {TrialContext} context
  * @param {Started[]} services
- * @returns {Promise<(window: Window) => BesideWork>} starts the work; its promises may be left unawaited
+ * @returns {Promise<(window: Window) => BesideWork>} starts the work; its promises may be left unawaited, and reject as those of
+ *   `changeConfiguration`, `measureStreams` and `endSidecar`
  */
 async function prepareBesideWork(context, services) {
   const [{ changeTo, ending: plannedEnding }] = services

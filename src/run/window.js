@@ -15,8 +15,8 @@ import { awaitLoadResults, reportLoadProgress } from './generator.js'
  */
 
 /**
- * Observes the processes through the warm-up and the window, and at its edges. If one exits early, the observation ends with
- * what was read so far.
+ * Observes the processes through the warm-up and the window, and at its edges, and sends the watcher samples and counts. If one
+ * exits early, the observation ends with what was read so far.
  * @param {TrialContext} context
  * @param {{ processes: Handle[], generator: Deployment | null, window: Window }} options
  * @returns {Promise<ObservedWindow>} start, end, after: null if the edge was not reached
@@ -126,7 +126,7 @@ function createObservation({ site }, { processes, window, before, watched, edges
 /**
  * Creates the entry of a process in an observation.
  * @param {ProcessSpec} spec
- * @param {string} name
+ * @param {string} name as in ObservedWindow
  * @returns {ObservationRecord['processes'][number]}
  */
 function createObservedProcess(spec, name) {

@@ -21,7 +21,7 @@ import { locateNextHop } from './topology.js'
  * @property {Endpoint} listen
  * @property {Endpoint[]} [others] more endpoints at which it listens; none by default
  * @property {ReturnType<typeof import('../lib/certificate-files.js').locateCredentials>} [credentials] of a `tls-echo`
- * @property {(Endpoint & { host: string }) | null} next the hop that a `forward` calls; null: none
+ * @property {(Endpoint & { host: string }) | null} next the hop that a `forward` or `grpc-forward` calls; null: none
  * @property {RequestKind[]} [requests] kinds that `answer` and `grpc-answer` serve; none by default
  * @property {Tool} runtime pipy or node
  * @property {string} scripts the path of the folder `echo/`
@@ -29,7 +29,8 @@ import { locateNextHop } from './topology.js'
  */
 
 /**
- * Creates the application of a service in an arm.
+ * Creates the process of a service's application. It listens at the ports that the arm's pipeline fixes, or else at the application port
+ * of the service's place, and has the service's certificate if its sidecar calls it over TLS.
  * @param {Service} service that has an application
  * @param {ArmServices} services
  * @returns {ProcessSpec}
@@ -60,7 +61,8 @@ export function createServiceApplication(service, { arm, places, programs, folde
 }
 
 /**
- * Chooses the script of `echo/` that a service's application runs.
+ * Chooses the script of `echo/` that a service's application runs: one for gRPC if the load is gRPC, else `tls-echo` if it has TLS,
+ * whatever the application, else that of the application.
  * @param {Service} service that has an application
  * @param {{ arm: Arm, hasTls: boolean }} options hasTls: its sidecar calls it over TLS
  * @returns {ApplicationOptions['kind']}
@@ -84,7 +86,8 @@ export function isServedByNode({ load, conditions }) {
 }
 
 /**
- * Creates an application as a process of one worker.
+ * Creates an application as a process of one worker. Pipy runs `<kind>.js` of the folder of scripts, Node `node/<kind>.js`; both get the
+ * endpoints, joined by commas, and behind them what the kind needs, in the order in which its script reads it.
  * @param {ApplicationOptions} options
  * @returns {ProcessSpec}
  */
@@ -127,8 +130,8 @@ export function createApplication({
 /**
  * Renders a kind of request in the form that the scripts of `echo/` read.
  * @param {RequestKind} kind
- * @returns {object} requestBytes, responseBytes: of the bodies; waitMs: the mean service time, absent: none; isExponential, chunks: absent:
- *   a fixed service time, an answer in one piece
+ * @returns {object} requestBytes, responseBytes: of the bodies; waitMs: the mean service time, absent: none; isExponential: absent: a
+ *   fixed service time; chunks: as `parseChunks`, absent: an answer in one piece
  */
 function renderRequestKind({ method, path, requestBytes, responseBytes, chunks, ...kind }) {
   const { meanMs, isExponential } = readServiceTime(kind)

@@ -4,7 +4,8 @@ import { createRandom } from '../lib/random.js'
 /**
  * Algorithms that assign items to shards 0 to n - 1. Each starts from nothing: it does not know the shard that an item had
  * before. Legacy hash, round-robin and bounded loads give the assignments of Argo CD 3.5; greedy minimum and weighted
- * ring hash are made by their description (Lee, Crenshaw and Dhamija, Argo CD Benchmarking, part 2, CNOE 2023). Pure.
+ * ring hash are made by their description (Lee, Crenshaw and Dhamija, Argo CD Benchmarking, part 2, CNOE 2023). Pure, but for
+ * a cache of hash rings.
  * @import { BalanceTrial } from '../model/types.ts'
  */
 
@@ -27,8 +28,8 @@ const ASSIGN = {
 /**
  * Assigns items to shards. The order of the items makes no difference.
  * @param {BalanceTrial['algorithm']} algorithm
- * @param {{ items: Item[], shards: number }} options shards: their number
- * @returns {Map<string, number>} the shard, 0 to shards - 1, by the id of the item
+ * @param {{ items: Item[], shards: number }} options items: each with an id of its own; shards: their number, at least 1
+ * @returns {Map<string, number>} the shard, 0 to shards - 1, by the id of the item, sorted by id; empty: there are no items
  */
 export function assignItems(algorithm, { items, shards }) {
   const sorted = items.toSorted((a, b) => (a.id < b.id ? -1 : 1))
@@ -48,7 +49,7 @@ export function hashFnv(text) {
 }
 
 /**
- * Assigns each item to the shard with the least load so far (list scheduling, Graham 1969).
+ * Assigns each item to the shard with the least load so far, the first of equals (list scheduling, Graham 1969).
  * @type {Assign}
  */
 function assignToLeast(items, shards) {
@@ -80,8 +81,8 @@ function assignByWeight(items, shards) {
 
 /**
  * Assigns items by consistent hashing with bounded loads (Mirrokni, Thorup and Zadimoghaddam, arXiv 1608.01350,
- * 2016), as Argo CD does: the bound is 1.25 times the mean load so far, in whole numbers, and a shard may exceed it
- * by its last item.
+ * 2016), as Argo CD does: the bound is LOAD_BOUND times the mean load so far (rounded down, at least 1), rounded up. A shard whose load
+ * is below the bound takes the item, so that it may exceed the bound by its last item.
  * @type {Assign}
  */
 function assignWithinBound(items, shards) {
@@ -107,12 +108,12 @@ const rings = new Map()
 
 /**
  * Chooses the shard of the first accepted point after the hash of an id. The ring is closed: the first point follows
- * the last.
+ * the last. It stays in memory for the next call with as many shards.
  * @param {string} id
  * @param {{ shards: number, accepts: (point: Point) => boolean }} options shards: their number; accepts: says whether
  *   a point may be chosen
  * @returns {number} the shard
- * @throws {RangeError} if no point is accepted
+ * @throws {RangeError} if no point is accepted, or there are no shards
  */
 export function chooseShard(id, { shards, accepts }) {
   const ring = findOrCreateRing(shards)
@@ -124,7 +125,7 @@ export function chooseShard(id, { shards, accepts }) {
   throw new RangeError(`no point of ${shards} shards is accepted for the item ${id}`)
 }
 
-/** @param {number} shards their number */
+/** Returns the ring of so many shards from the cache; the first call creates and caches it. @param {number} shards their number */
 function findOrCreateRing(shards) {
   const cached = rings.get(shards)
   if (cached) return cached
@@ -152,7 +153,7 @@ function createRing(shards) {
 }
 
 /**
- * Finds the first point whose hash is above another.
+ * Finds the first point of a ring whose hash is above the given one, by binary search.
  * @param {Point[]} ring sorted by hash
  * @param {bigint} hash
  * @returns {number} its index; the length of the ring: there is none
@@ -178,8 +179,8 @@ const UUID = 'xxxxxxxx-xxxx-4xxx-yxxx-xxxxxxxxxxxx'
 /**
  * Draws random items. A seed gives the same ids for both kinds of sizes.
  * @param {{ count: number, sizes: 'equal' | 'random', seed: number }} options sizes: `equal`: all are MEAN_SIZE;
- *   `random`: uniform with that mean
- * @returns {Item[]} sorted by id
+ *   `random`: whole numbers, uniform from 1, with that mean
+ * @returns {Item[]} sorted by id; []: `count` is 0
  */
 export function drawItems({ count, sizes, seed }) {
   const random = createRandom(seed)

@@ -17,11 +17,11 @@ export const CONTROL = 'mesh'
 
 /**
  * A sidecar whose configuration is changed in versions. Each version has a route to a host of its own, in place of that of the version
- * before, so that an answer for the host proves the version. In a rotation the certificate proves it.
+ * before, so that an answer for the host proves the version. In a rotation the routes stay, and the certificate proves it.
  * @typedef {object} Member
  * @property {string} name of its service
  * @property {ProcessSpec} spec
- * @property {ReloadAction[]} enrolment actions that give the control plane its first configuration, before it starts
+ * @property {ReloadAction[]} enrolment actions that give the control plane the sidecar's first configuration, before the sidecar starts
  * @property {{ endpoint: Endpoint, host: string }} first its listener, and the host to ask for the first configuration
  * @property {(version: number) => Version} changeTo creates the change to a version
  */
@@ -30,11 +30,11 @@ export const CONTROL = 'mesh'
  * A change of a sidecar's configuration.
  * @typedef {object} Version
  * @property {Endpoint} endpoint the sidecar's listener
- * @property {string} host requests to it get a 200 once the change is in effect
+ * @property {string} host requests to it get a 200 once the change is in effect; in a rotation before that, too
  * @property {ReloadAction[]} stage hands the change over
  * @property {ReloadAction[]} commit puts it into effect
  * @property {string} [certificate] the path of the one that is shown from then on; absent: it stays the same
- * @property {ReturnType<typeof locateCredentials>} [credentials] of the client that checks the certificate
+ * @property {ReturnType<typeof locateCredentials>} [credentials] of the client that checks the certificate; absent if `certificate` is
  */
 
 /**
@@ -48,8 +48,8 @@ export function findControl({ controls = [] }, arm) {
 }
 
 /**
- * Chooses an arm's control plane, with its own program or that of the plane.
- * @param {Pick<Programs, 'planes' | 'tools'>} programs
+ * Chooses an arm's control plane (findControl), with its own program or that of the plane.
+ * @param {Pick<Programs, 'planes' | 'tools'>} programs whose tools include that program
  * @param {Arm} arm of a plane that has a control plane
  * @returns {ChosenControl}
  */
@@ -64,7 +64,7 @@ export function chooseControl({ planes, tools }, arm) {
  * Creates the options of sidecars that a control plane configures: its address as they reach it, its program, and the
  * scripts that it hands out.
  * @param {Pick<ArmServices, 'places' | 'scriptFiles'> & Pick<ChosenControl, 'controlTool'>} services
- * @param {string} [name] of one control plane among several
+ * @param {string} [name] of one control plane among several; absent: the arm has one
  * @returns {Omit<ControlOptions, 'folder'>} without `folder`, which differs from sidecar to sidecar
  */
 export function createControlOptions({ places, scriptFiles, controlTool }, name = CONTROL) {
@@ -72,11 +72,12 @@ export function createControlOptions({ places, scriptFiles, controlTool }, name 
 }
 
 /**
- * Creates the process of an arm's control plane, with the CPU and memory limits of its conditions, and the actions that set it up.
+ * Creates the process of an arm's control plane, with the CPU and memory limits of the arm's conditions, if any, and the actions that set
+ * it up.
  * @param {Omit<ArmServices, 'topology'> & ChosenControl} services
- * @param {string} [name] of one control plane among several
+ * @param {string} [name] of one control plane among several; absent: the arm has one
  * @returns {{ control: ProcessSpec | null, setUp: ReloadAction[] }} control: null: no process has to run; setUp:
- *   actions once it runs
+ *   actions once it runs; []: there are none
  */
 export function createControlPlane({ control, ...services }, name = CONTROL) {
   const { arm, folders, locate, places } = services
@@ -92,12 +93,13 @@ export function createControlPlane({ control, ...services }, name = CONTROL) {
 }
 
 /**
- * Creates a sidecar whose routes are changed: each version adds one to the host `version-N.test`.
+ * Creates a sidecar whose routes are changed. Behind those of the model, version N has a copy of the first with the host `version-N.test`.
  * @param {Control} control
  * @param {SidecarOptions & ControlOptions} options
- * @param {number} [firstVersion] with which it starts
+ * @param {number} [firstVersion] with which it starts; 0 by default
  * @returns {Member}
  * @throws {BenchError} if the sidecar has no outbound connections, and so no routes to change
+ * @throws {Error} as `control.createSidecar`
  */
 export function createMember(control, options, firstVersion = 0) {
   const { service: name, outbound } = options.model
@@ -131,6 +133,7 @@ export function createMember(control, options, firstVersion = 0) {
  * @param {string} certificates the folder of certificates
  * @returns {Member}
  * @throws {BenchError} if the sidecar has no inbound connections, and so shows its certificate to no client
+ * @throws {Error} as `control.createSidecar`
  */
 export function createRotatedMember(control, { model, ...options }, certificates) {
   const { service: name, inbound } = model
@@ -160,7 +163,7 @@ export function createRotatedMember(control, { model, ...options }, certificates
 
 /**
  * @typedef {object} RolloutPart
- * @property {Member['changeTo']} [goBack] creates the change back to the services of its start
+ * @property {Member['changeTo']} [goBack] creates the change back to the services of its start; absent: it keeps those that it gets
  * @property {number} shard the index of its control plane
  * @property {Member & { shard: number }} [moved] the same sidecar at the shard to which it moves; absent: it stays
  * @property {number} [standsFor] the simulated sidecars for which it stands; absent: it is a real one
@@ -174,8 +177,9 @@ export const BATCH_SIDECARS = 40
 
 /**
  * Creates one process that starts a batch: xargs starts each of its sidecars once, from a file with all their
- * arguments. They share the cgroup and the log of the batch.
- * @param {{ name: string, folder: string, specs: ProcessSpec[] }} batch folder: the parent of the sidecars' folders
+ * arguments. They share the cgroup and the log of the batch, which has no administration port; limits, image and the like are those of the
+ * first spec.
+ * @param {{ name: string, folder: string, specs: ProcessSpec[] }} batch folder: the parent of the sidecars' folders; specs: at least one
  * @returns {ProcessSpec}
  * @throws {Error} if their programs, or the numbers of their arguments, differ: xargs cannot start these
  */

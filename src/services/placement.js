@@ -3,15 +3,15 @@ import { createArmTopology } from './topology.js'
 /** @import { Arm, Placement, Topology } from '../model/types.ts' */
 
 /**
- * Creates the rule that places all trials of a run, by an arm's services and CPU limit. In an arm without sidecars,
- * the CPUs of the others' sidecars stay idle, so that generator and applications have the same CPUs in every arm.
+ * Creates the rule that places all trials of a run, by an arm's services and CPU limit. An arm without a limit, as one without sidecars,
+ * leaves idle the CPUs that sidecars with the largest limit of the plan would have, so that generator and applications have the same CPUs.
  * @param {object} options
  * @param {Arm[]} options.arms of the plan
- * @param {Record<string, Topology>} options.topologies by link
+ * @param {Record<string, Topology>} options.topologies by link, those of all arms
  * @param {number[][]} options.cores the CPUs of each physical core
  * @param {boolean} [options.isLoadElsewhere] the generator needs no CPU
  * @returns {(arm: Arm) => Placement | null} null: all processes share all CPUs: there are too few, some arm with
- *   sidecars has no CPU limit, or an interleaved load is not placed apart, or needs no CPU
+ *   sidecars has no CPU limit and no interleaved load, or the arm's own interleaved load is not placed apart, or needs no CPU
  */
 export function createPlacementRule({ arms, topologies, cores, isLoadElsewhere = false }) {
   const hasUnlimited = arms.some(arm => arm.cpuLimitCores === null && arm.hasSidecars && !arm.load.isInterleaved)
@@ -31,9 +31,9 @@ export function createPlacementRule({ arms, topologies, cores, isLoadElsewhere =
 }
 
 /**
- * Gives the generator half of the CPUs; all services of every arm share the other half.
+ * Gives the generator half of the CPUs, rounded down; the sidecars and applications share the others.
  * @param {{ cores: number[][], isLoadElsewhere: boolean }} options cores: the CPUs of each physical core
- * @returns {Placement | null} null: there is one CPU, or the load comes from elsewhere
+ * @returns {Placement | null} null: there are fewer than two CPUs, or the load comes from elsewhere
  */
 function halveCpus({ cores, isLoadElsewhere }) {
   const cpus = cores.flat()
@@ -50,8 +50,8 @@ function halveCpus({ cores, isLoadElsewhere }) {
  * @param {number[][]} options.cores the CPUs of each physical core
  * @param {number} options.sidecarCpus CPUs of all sidecars
  * @param {number} options.applications their number
- * @param {boolean} [options.isLoadElsewhere] the applications get all CPUs that sidecars leave
- * @returns {Placement | null} null: there are too few CPUs
+ * @param {boolean} [options.isLoadElsewhere] the applications get all CPUs that sidecars leave, the generator none
+ * @returns {Placement | null} null: there are too few CPUs for the sidecars and one for each other role
  */
 export function placeRoles({ cores, sidecarCpus, applications, isLoadElsewhere = false }) {
   const cpus = cores.flat()

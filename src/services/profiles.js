@@ -29,7 +29,7 @@ export function hasNodeProxy(planes, arm) {
  * @param {Planes} planes
  * @param {Pick<Arm, 'plane' | 'profile'>[]} arms
  * @returns {{ plane: string, from: DeployedProfile['from'], deviations: DeployedProfile['deviations'] }[]} each once;
- *   []: no arm has one
+ *   plane: as `renderProfileName`; []: no arm has one
  */
 export function listDeployedProfiles(planes, arms) {
   const armsByName = new Map(arms.map(arm => [renderProfileName(arm), arm]))
@@ -40,7 +40,7 @@ export function listDeployedProfiles(planes, arms) {
 }
 
 /**
- * Renders the name of an arm's profile: `plane:profile`, or `plane` alone for its first profile (null).
+ * Renders the name of an arm's profile: `plane:profile`, or `plane` alone for the plane's first profile (null).
  * @param {Pick<Arm, 'plane' | 'profile'>} arm
  * @returns {string}
  */

@@ -26,15 +26,15 @@ export const TIMEOUTS = { connectSeconds: 5, requestSeconds: 15, idleSeconds: 60
  * @property {Tls} [tls] ecdsa-p256 by default
  * @property {Protocol} [protocol] http/1.1 by default
  * @property {number} [configuredServices] the number of services that it knows and no service calls; 0 by default
- * @property {string | null} [client] the name under which the load itself speaks mTLS; null: it does not
+ * @property {string | null} [client] the name under which the load itself speaks mTLS; null or absent: it does not
  * @property {string} [features] lean, all, or names joined by +; lean by default
- * @property {boolean} [isRedirected] connections to applications are redirected to their sidecars
- * @property {string[]} [paths] prefixes that have a route of their own, the longest first
- * @property {boolean} [streamsAnswers] the applications write their answers in chunks
+ * @property {boolean} [isRedirected] connections to applications are redirected to their sidecars; false by default
+ * @property {string[]} [paths] prefixes that have a route of their own beside `/`, the longest first; none by default
+ * @property {boolean} [streamsAnswers] the applications write their answers in chunks; false by default
  */
 
 /**
- * Creates the sidecar model of one service.
+ * Creates the sidecar model of one service. A copy has the identity and the certificate of its original.
  * @param {Topology} topology
  * @param {ModelOptions} options
  * @returns {SidecarModel} inbound: null: the service has no application; outbound: null: it calls no service, and none is configured
@@ -68,7 +68,8 @@ export function createModel(topology, options) {
  * Creates the options with their defaults, and the facts that several parts of a model follow from.
  * @param {Topology} topology
  * @param {ModelOptions} options
- * @returns protocol: between sidecars; prefixes: of the routes to a service, the longest first; callees: []: it has no outbound listener
+ * @returns protocol: between sidecars; prefixes: of the routes to a service, the longest first; callees: as `listCallees`, [] also: it has
+ *   no outbound listener
  */
 function createContext(topology, options) {
   const { service, places, tls = 'ecdsa-p256', protocol = 'http/1.1', configuredServices = 0, client = null } = options
@@ -98,9 +99,11 @@ function createContext(topology, options) {
 }
 
 /**
- * Lists the services that a sidecar has routes to: those that its service calls or, with an open policy, all that have an application.
+ * Lists the services that a sidecar has routes to, besides configured ones: those that its service calls or, if it carries requests with an
+ * open policy, all others that have an application and are no copies.
  * @param {Topology} topology
  * @param {ModelOptions} options
+ * @returns []: its service calls nobody, or there is no such other service
  */
 function listCallees({ services }, { service, trafficPolicy, protocol }) {
   // Bytes have no host, so only the port tells their destination: each callee has a listener.
@@ -111,9 +114,11 @@ function listCallees({ services }, { service, trafficPolicy, protocol }) {
 }
 
 /**
- * Creates the inbound listener, which leads to the service's own application.
+ * Creates the inbound listener, which leads to the service's own application. It accepts the callers in the topology and, where the load
+ * enters, the identity of the load. With the feature authorization its routes list the callers, except where the load enters.
  * @param {Context} context
- * @returns {NonNullable<SidecarModel['inbound']>}
+ * @returns {NonNullable<SidecarModel['inbound']>} acceptedIdentities: null: any, as the policy is open; []: nobody calls it
+ * @throws {BenchError} for a feature that the kit does not know
  */
 function createInbound({ topology, service, place, originalName, tls, protocol, client, ...context }) {
   const callers = topology.services.filter(({ calls }) => calls.includes(originalName)).map(({ name }) => name)
@@ -137,7 +142,8 @@ function createInbound({ topology, service, place, originalName, tls, protocol, 
 }
 
 /**
- * Creates the outbound listener, which leads to the callees and the configured services.
+ * Creates the outbound listener, which leads to the callees and the configured services, and listens where its only client reaches it: the
+ * load, or the service's own application.
  * @param {Context} context
  * @returns {NonNullable<SidecarModel['outbound']>}
  */
@@ -156,7 +162,7 @@ function createOutbound({ topology: { entry }, place, originalName, isRedirected
 /**
  * Creates a route for each prefix of each callee, and one for each configured service; for bytes one with a port for each callee.
  * @param {Pick<Context, 'callees' | 'configuredNames' | 'prefixes' | 'carriesBytes'>} context
- * @returns {Route[]}
+ * @returns {Route[]} []: it carries bytes, and has no callees
  */
 function createOutboundRoutes({ callees, configuredNames, prefixes, carriesBytes }) {
   if (carriesBytes)
@@ -192,7 +198,7 @@ function createClusters(context) {
 
 /**
  * Creates the cluster of the service's own application, which speaks plaintext, and HTTP/1.1 unless it takes bytes or gRPC.
- * @param {Endpoint} endpoint
+ * @param {Endpoint} endpoint of the application
  * @param {Context} context
  * @returns {Cluster}
  */
@@ -207,9 +213,10 @@ function createApplicationCluster(endpoint, { protocol, carriesBytes, carriesGrp
 }
 
 /**
- * Creates the cluster of a service whose sidecar is called, over mTLS unless the mesh speaks plaintext.
- * @param {string} name
- * @param {Endpoint[]} endpoints
+ * Creates the cluster of a service whose sidecar is called, over mTLS unless the mesh speaks plaintext. It accepts the service's identity
+ * alone, or any of the authority with an open policy.
+ * @param {string} name of the service
+ * @param {Endpoint[]} endpoints of the service and its copies
  * @param {Context} context
  * @returns {Cluster}
  */
@@ -219,7 +226,7 @@ function createMeshCluster(name, endpoints, { tls, isOpen, protocol }) {
 }
 
 /**
- * Chooses the mTLS mode of a service's inbound listener. An entry also accepts plaintext, as the load may have no
+ * Chooses the mTLS mode of a service's inbound listener. The one at which the load enters also accepts plaintext, as the load may have no
  * certificate.
  * @param {Pick<Topology, 'entry'>} topology
  * @param {{ service: Service, tls: Tls }} options
@@ -242,7 +249,7 @@ export function listMtlsModes(topology, tls) {
 }
 
 /**
- * Locates the certificate files of a service, and the certificate of its authority.
+ * Locates the certificate files of a service, and the certificate of its authority. They need not exist.
  * @param {string} certificates the folder that lib/certificates.js writes
  * @param {string} name of the service
  * @returns {SidecarModel['trust']} paths
@@ -260,7 +267,7 @@ export function locateCertificateFiles(certificates, name) {
  * Creates a route that sends all its requests to one cluster.
  * @param {string | null} host null: any
  * @param {string} cluster its name
- * @param {string} [pathPrefix]
+ * @param {string} [pathPrefix] absent: all paths
  * @returns {Route}
  */
 function createRoute(host, cluster, pathPrefix = '/') {

@@ -13,7 +13,7 @@ import { createModel } from './sidecar-model.js'
  */
 
 /**
- * Creates the options of a service's sidecar.
+ * Creates the options of a service's sidecar: its model by the arm's conditions, its program, and its paths as processes see them.
  * @param {Service} service
  * @param {ArmServices} services
  * @returns {SidecarOptions}
@@ -57,8 +57,8 @@ export function createServiceSidecarOptions(
 }
 
 /**
- * Counts the workers of a sidecar: as the experiment says, else as the plane says, else one for each CPU of its CPU
- * limit, its pod or the machine.
+ * Counts the workers of a sidecar: as the experiment says, else as the plane says, else one for each CPU, rounded up, of its CPU
+ * limit, of its pod or of the machine.
  * @param {Pick<Arm, 'plane' | 'profile' | 'cpuLimitCores' | 'conditions'>} arm
  * @param {{ cpus: number, planes: Programs['planes'] }} options cpus: of the machine
  * @returns {number} at least 1
@@ -73,8 +73,8 @@ export function countWorkers({ plane, profile, cpuLimitCores, conditions }, { cp
  * Finds the pipeline of an arm.
  * @param {ArmServices['programs']} programs
  * @param {Arm} arm
- * @returns {NonNullable<Programs['pipelines']>[string] | undefined} undefined: its variant is no folder with a
- *   pipeline.yaml
+ * @returns {NonNullable<Programs['pipelines']>[string] | undefined} undefined: it has no variant, or one that is no folder
+ *   with a pipeline.yaml
  */
 export function findPipeline({ pipelines }, { variant }) {
   return pipelines?.[variant ?? '']

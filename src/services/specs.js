@@ -53,8 +53,8 @@ import { createServiceSidecarOptions, findPipeline } from './sidecar-options.js'
  * @property {ProcessSpec} spec of its process
  * @property {Version | null} notice the change, made before, by which its client stops calling it; null: the client gets none
  * @property {EndingStep[]} steps
- * @property {{ endpoint: Endpoint, host: string, client: string | null }} server its own endpoint, past its client's sidecar, and the
- *   service that calls it, null: the load does
+ * @property {{ endpoint: Endpoint, host: string, client: string | null }} server endpoint: of the ending sidecar itself, with the
+ *   host to ask for; client: the service that calls it; null: the load does
  */
 
 /**
@@ -64,6 +64,7 @@ import { createServiceSidecarOptions, findPipeline } from './sidecar-options.js'
  *   sidecar is changed under load; ending: null: none ends in the window; the processes of both are also in specs
  * @throws {BenchError} if the plane names no program for its sidecars, the arm has a feature that the kit does not know, or the sidecar
  *   that is to be changed has no connections of the kind that the change concerns
+ * @throws {Error} as the plane's `createSidecar`, `createCompanions` or `createNodeProxy`
  */
 export function createSpecs(services) {
   const { arm, topology, programs } = services
@@ -92,7 +93,9 @@ const NO_REDIRECTS = { inbound: null, outbound: null }
  * @param {Service} service
  * @param {ArmServices & { controlled: Controlled | null, isCalled: boolean }} services controlled: the sidecar of the entry; isCalled:
  *   requests reach the applications
- * @returns {{ specs: ProcessSpec[], ending: Ending | null }} ending: null: the sidecar does not end in the window
+ * @returns {{ specs: ProcessSpec[], ending: Ending | null }} specs: []: the service has neither; ending: null: the sidecar does not end in
+ *   the window
+ * @throws {Error} as `createSpecs`
  */
 function createServiceProcesses(service, { controlled, isCalled, ...services }) {
   const { arm, topology, programs } = services
@@ -118,6 +121,8 @@ function createServiceProcesses(service, { controlled, isCalled, ...services }) 
  * @param {ArmServices} services
  * @param {{ isCalled: boolean }} options isCalled: requests reach the applications
  * @returns {ProcessSpec[]} []: the plane has no such proxy
+ * @throws {BenchError} as `createServiceSidecarOptions`
+ * @throws {Error} as the plane's `createNodeProxy`
  */
 function createNodeProxy(services, { isCalled }) {
   const { arm, topology, programs, folders, locate } = services
@@ -170,9 +175,9 @@ function createNeighbour({ arm, folders, locate }) {
 const LOAD_REQUEST_TIMES = 16
 
 /**
- * Chooses the CPU request of a process. A neighbour requests what it burns. Applications request all CPUs, and the
- * load many times as much: it stands for clients elsewhere, and a load that waits for a CPU starts requests late.
- * Beside a neighbour, a baseline without sidecars has the same weights as the arms with sidecars.
+ * Chooses the CPU request of a process. A neighbour requests what it burns, and a sidecar what the conditions say. All others request all
+ * CPUs, as does a sidecar without a request of its own. The load requests LOAD_REQUEST_TIMES as much: it stands for clients elsewhere, and
+ * a load that waits for a CPU starts requests late. Beside a neighbour, a baseline without sidecars has the same weights as the other arms.
  * @param {Pick<Arm, 'conditions'>} arm
  * @param {{ role: ProcessSpec['role'], cpus: number }} options cpus: of the machine
  * @returns {number | undefined} cores; undefined: the default, as the conditions have no request and no neighbour
@@ -189,7 +194,8 @@ export function chooseCpuRequest({ conditions: { cpuRequestCores, neighbourCores
  * `sigterm`; else by SIGTERM.
  * @param {ProcessSpec} spec of the sidecar
  * @param {ArmServices & { service: Service, controlled: Controlled | null }} services
- * @returns {Ending} notice: null also if no sidecar is changed
+ * @returns {Ending} notice: null: the conditions do not say `told`, or no sidecar is changed
+ * @throws {BenchError} as `createMember`, for the notice
  */
 function createEnding(spec, { service, controlled, arm, topology, places, programs }) {
   const { name, copyOf = name } = service
@@ -206,10 +212,11 @@ function createEnding(spec, { service, controlled, arm, topology, places, progra
 }
 
 /**
- * Lists the endpoints of processes that others can reach, without those for use inside of a pod.
- * @param {ProcessSpec[]} specs
+ * Lists the endpoints that processes have at the `listen` address of their place. Others, such as those for use inside of a pod, are left
+ * out.
+ * @param {ProcessSpec[]} specs of services that have a place
  * @param {Record<string, Place>} places
- * @returns {Endpoint[]} as others reach them
+ * @returns {Endpoint[]} as other places reach them; []: there are none
  */
 export function listReachableEndpoints(specs, places) {
   return specs.flatMap(({ service, listens }) =>
@@ -223,9 +230,11 @@ export function listReachableEndpoints(specs, places) {
  * Creates a sidecar that is changed under load, in its routes or its certificate, with its control plane.
  * @param {Service} service whose sidecar it is
  * @param {ArmServices} services
- * @returns control, setUp: of the control plane (createControlPlane); member: the sidecar; createRemoval: creates the change
- *   after which the sidecar no longer calls an address
- * @throws {BenchError} if the plane names no program, or the sidecar has no connections of the kind that the change concerns
+ * @returns control, setUp: of the control plane (createControlPlane); member: the sidecar; createRemoval: creates version 1, after which
+ *   the sidecar no longer calls an address (throws as `createMember`)
+ * @throws {BenchError} if the plane names no program, the arm has a feature that the kit does not know, or the sidecar has no connections
+ *   of the kind that the change concerns
+ * @throws {Error} as `control.createSidecar`
  */
 function createControlledSidecar(service, services) {
   const { control, controlTool } = chooseControl(services.programs, services.arm)

@@ -25,12 +25,14 @@ const topologySchema = z.strictObject({
  * @param {string} text YAML
  * @param {string} file its name, for error messages
  * @returns {Topology}
- * @throws {UsageError} if it is no YAML, or not as the schema says, a called service is missing, or a forward application does not call
- *   exactly one service
+ * @throws {UsageError} if it is empty, no YAML, or not as the schema says, two services have one name, the entry or a called service is missing, or a forward
+ *   application does not call exactly one service
  */
 export function parseTopology(text, file) {
   const topology = parseYaml({ text, file, schema: topologySchema })
   const names = topology.services.map(service => service.name)
+  const repeated = names.find((name, i) => names.indexOf(name) < i)
+  if (repeated !== undefined) throw new UsageError(`${file}: two services are named "${repeated}"`)
   const called = [topology.entry.service, ...topology.services.flatMap(service => service.calls)]
   for (const name of called) {
     if (!names.includes(name))
@@ -45,8 +47,8 @@ export function parseTopology(text, file) {
 
 /**
  * Copies the last application without callees. Its callers spread requests over the copies.
- * @param {Topology} topology that has such an application
- * @param {number} copies their number, including the original
+ * @param {Topology} topology that has such an application, if copies are made
+ * @param {number} copies their number, including the original; 1: none are made
  * @returns {Topology}
  */
 export function copyLastService(topology, copies) {
@@ -68,9 +70,9 @@ export function copyService(service, copies) {
 }
 
 /**
- * Creates the topology of an arm: that of its link, with the pairs and copies of its conditions.
+ * Creates the topology of an arm: that of its link, with the pairs and copies of its conditions. With both, only the last pair has copies.
  * @param {Pick<Arm, 'link' | 'conditions'>} arm
- * @param {Record<string, Topology>} topologies by link
+ * @param {Record<string, Topology>} topologies by link; that of the arm is among them
  * @returns {Topology}
  */
 export function createArmTopology({ link, conditions }, topologies) {
@@ -98,13 +100,13 @@ export function copyLink(topology, copies) {
 }
 
 /**
- * Locates the endpoints to which the load goes: the entry sidecar and its copies, or, without sidecars, the copies of
- * the first application.
+ * Locates the endpoints to which the load goes: the entry sidecar of each pair, or, without sidecars, the first application of each pair
+ * with its copies.
  * @param {Pick<Topology, 'services' | 'entry'>} topology
  * @param {{ places: Record<string, Place>, hasSidecars: boolean, isRedirected?: boolean }} options isRedirected:
  *   connections to applications are redirected to their sidecars
  * @returns {{ endpoints: Endpoint[], host: string }} host: the value of the Host header: behind an outbound
- *   entry the first callee, else the called service
+ *   entry the first callee, else, or if there is none, the called service
  */
 export function locateEntryEndpoints({ services, entry }, { places, hasSidecars, isRedirected = false }) {
   const name = chooseEntryService({ services, entry }, hasSidecars)
@@ -123,7 +125,7 @@ export function locateEntryEndpoints({ services, entry }, { places, hasSidecars,
  * no application.
  * @param {Pick<Topology, 'services' | 'entry'>} topology
  * @param {boolean} hasSidecars
- * @returns {string} the name of the service; of an entry without application and callees the entry itself
+ * @returns {string} the name of the service; that of the entry also if it has neither application nor callees
  */
 export function chooseEntryService({ services, entry }, hasSidecars) {
   const entryService = services.find(({ name }) => name === entry.service)
@@ -144,7 +146,7 @@ export function chooseEntryPort({ entry }, hasSidecars) {
 /**
  * Locates the next hop of a forward application: its sidecar, or, without sidecars or with redirected connections,
  * the next application.
- * @param {Service} service
+ * @param {Service} service that calls another
  * @param {{ places: Record<string, Place>, hasSidecars: boolean, isRedirected?: boolean }} options places: by the
  *   name of the service
  * @returns {Endpoint & { host: string }} host: the name of the called service
@@ -156,7 +158,7 @@ export function locateNextHop({ name, calls }, { places, hasSidecars, isRedirect
 }
 
 /**
- * Says whether the load calls a service, in the first copy of the link or in another.
+ * Says whether a service is the entry of its link, or stands for it in another pair. A copy that `copyService` makes of the entry is none.
  * @param {Pick<Topology, 'entry'>} topology
  * @param {Service} service
  * @returns {boolean}

@@ -23,7 +23,8 @@ const STOP_SECONDS = 5
  */
 
 /**
- * Starts a session over the streams of an agent. A line that is no message ends it, as does the end of the agent.
+ * Starts a session over the streams of an agent. The session is lost when the agent ends, or sends a line that is no message: all
+ * calls then reject. The caller closes it.
  * @param {AgentStreams} options
  * @returns {Session}
  */

@@ -5,7 +5,7 @@ import { SIDECAR_USER } from '../model/sidecar-contract.js'
 /**
  * Renders the rules of a service's network namespace, as OSM, FSM and Istio set them: incoming connections go to the
  * sidecar's inbound port, and those that the application opens to its outbound port. A port of null lets connections
- * pass; the kernel tracks them as well.
+ * pass; the kernel tracks them as well. Connections that the sidecar opens pass, except to an address that is translated.
  * @param {NonNullable<ProcessSpec['redirects']>} redirects
  * @param {number[]} ports of the sidecar itself: connections to them are not redirected
  * @returns {string} input of iptables-restore
@@ -32,7 +32,8 @@ export function renderRedirectRules({ inbound, outbound, translations = [] }, po
 }
 
 /**
- * Renders the rules of a service, by the first of its processes that has redirects.
+ * Renders the rules of a service, by the first of its processes that has redirects. The ports of all its sidecars, and their
+ * administration ports, are not redirected.
  * @param {ProcessSpec[]} specs of all processes of the service
  * @returns {string | null} input of iptables-restore; null: no process has redirects
  */

@@ -17,12 +17,13 @@ export const ARCHITECTURES = { x64: 'amd64', arm64: 'arm64' }
  * @param {{ work: string, environment?: NodeJS.ProcessEnv, signal?: AbortSignal }} options work: the folder into which it is
  *   built; environment: its GO is the path of Go, by default that on PATH
  * @returns program: its path; origin: its source with the hash, for origin.json
- * @throws {Error} if Go is missing, the build fails, takes more than BUILD_SECONDS, or the signal aborts
+ * @throws {Error} if Go is missing, the build fails, takes more than BUILD_SECONDS, or the signal aborts; the system's error if the
+ *   source cannot be read
  */
 export async function buildProgram(name, { work, environment = process.env, signal }) {
   const program = path.join(work, name)
   const source = SOURCES[name]
-  const { exitCode, stderr, shortMessage } = await execa(
+  const { exitCode, stderr, shortMessage, isTerminated, timedOut } = await execa(
     environment.GO || 'go',
     // Without paths of this machine (-trimpath) and without facts of git, the same source gives the same program.
     ['build', '-trimpath', '-buildvcs=false', '-o', program, '.'],
@@ -48,6 +49,7 @@ export async function buildProgram(name, { work, environment = process.env, sign
     },
   )
   if (exitCode === 0) return { program, origin: { source, sourceSha256: hashSource(name) } }
+  if (isTerminated || timedOut) throw new Error(`building ${source}: ${shortMessage}`)
   const why =
     exitCode === undefined ? `no Go in GO, PATH or ${GO_FOLDER} runs (${shortMessage})` : listLastLines(stderr, 1)[0]
   throw new Error(`building ${source}: ${why}`)

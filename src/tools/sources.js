@@ -18,6 +18,7 @@ export function isBuiltByKit(name) {
  * Computes the SHA-256 of a program's source folder. A program of another hash is not used, but built again.
  * @param {string} name a key of SOURCES
  * @returns {string} in hexadecimal
+ * @throws the system's error if a file of it cannot be read
  */
 export function hashSource(name) {
   return hashFolder(path.join(ROOT, SOURCES[name]))

@@ -17,8 +17,8 @@ const LINES = 3
  * @typedef {object} VersionAnswer
  * @property {string | null} version null: none was printed
  * @property {string} [library] the TLS library; absent: the spec reads none, or none was printed
- * @property {boolean} hasFailed it did not start, or its exit code is not 0
- * @property {string} output its last lines, or else why it did not start; empty: it printed nothing
+ * @property {boolean} hasFailed it did not start, or ended by itself with another exit code than 0
+ * @property {string} output its last lines, or else why it did not start, and that it was too late; empty: it printed nothing
  */
 
 /**
@@ -86,7 +86,7 @@ function runUntilPrinted(spec, program, ending) {
 /**
  * Says whether a program has printed its version, and its library if the spec reads one.
  * @param {ToolSpec} spec
- * @param {string} text
+ * @param {string} text that it printed so far
  * @returns {boolean}
  */
 export function isVersionPrinted({ parseVersion, parseLibrary }, text) {
@@ -110,7 +110,7 @@ export function parseTlsLibrary(spec, text) {
  * @param {NodeJS.ErrnoException} error of its start
  */
 function renderStartFailure(program, { code, message }) {
-  const stat = statSync(program, { throwIfNoEntry: false })
+  const stat = callSafely(() => statSync(program, { throwIfNoEntry: false }), undefined)
   if (stat?.isDirectory()) return 'it is a folder, and no program'
   if (!stat) return code === 'ENOENT' ? 'there is no such file' : message
   if (code === 'ENOENT') return 'it names an interpreter or loader that is not here'

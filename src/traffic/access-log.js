@@ -59,7 +59,7 @@ function parseCombinedLine(line) {
 /**
  * Parses a JSON line with the keys of Istio, or those of Envoy's examples.
  * @param {string} line that begins with a brace
- * @returns {LoggedRequest | null} null: it is no JSON, or has no method or path
+ * @returns {LoggedRequest | null} null: it is no JSON, has no method or path, or a target without a path
  */
 function parseJsonLine(line) {
   /** @type {Record<string, any>} */
@@ -104,7 +104,7 @@ function createLoggedRequest({ method, target, time, received, sent, upstream })
 /**
  * Finds the path of a request target (RFC 9112, 3.2), without query and fragment.
  * @param {string} target
- * @returns {string | null} null: it has none, such as `*` or `host:443`
+ * @returns {string | null} `/` for a URL without a path; null: it has none, such as `*` or `host:443`
  */
 export function findPath(target) {
   const path = target.replace(/^https?:\/\/[^/?#]*/i, '').replace(/[?#].*$/s, '')

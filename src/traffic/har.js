@@ -24,7 +24,7 @@ const schema = z.object({
 /**
  * Parses the requests of a HAR, in the order of its entries. Times and sizes that the browser did not know are null.
  * @param {string} text JSON
- * @returns {(LoggedRequest | null)[]} null: the entry is no request over HTTP, such as of a data URL
+ * @returns {(LoggedRequest | null)[]} null: the entry is no request over HTTP, such as of a data URL; []: there are no entries
  * @throws {UsageError} if it is no JSON, or no HAR 1.2
  */
 export function parseHar(text) {

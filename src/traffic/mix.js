@@ -54,9 +54,9 @@ export function createMixCounter() {
     /**
      * Summarises the requests so far.
      * @param {string} name of the traffic
-     * @returns traffic: with its rate if the log has times; count: of requests; paths: how many there are; unsupportedMethods:
-     *   the methods that were left out, each with its requests; missingFields: a sentence on each size or time that no request
-     *   of the log has
+     * @returns traffic: with its rate if the log has times, and without kinds if no request was counted; count: of requests;
+     *   paths: how many there are; unsupportedMethods: the methods that were left out, each with its number of requests;
+     *   missingFields: a phrase for each size or time that no sampled request has
      */
     summarise(name) {
       const allKinds = [...kinds.values()]
@@ -104,7 +104,8 @@ function findOrAddKind(kinds, { method, path }) {
 }
 
 /**
- * Adds a request to the uniform sample of its kind, of at most SAMPLE_MOST requests (reservoir sampling).
+ * Adds a request to the uniform sample of its kind, of at most SAMPLE_MOST requests (reservoir sampling). In a full sample it
+ * replaces another one, or is dropped.
  * @param {CountedKind} kind whose count includes the request
  * @param {LoggedRequest} request
  * @param {() => number} random returns a number in [0, 1)
@@ -119,7 +120,7 @@ function addToSample(kind, request, random) {
 
 /**
  * Replaces parts of a path that identify one thing, such as numbers, hashes and addresses, by `id`, so that requests for many
- * things are one kind and no person is named. It cuts the path at 200 characters.
+ * things are one kind and no person is named. It cuts the path at PATH_CHARACTERS_MOST.
  * @param {string} path
  * @returns {string} `/` for an empty path
  */
@@ -131,7 +132,7 @@ export function generalisePath(path) {
 /**
  * Says whether a part of a path may identify one thing or person.
  * @param {string} part
- * @returns {boolean} true in case of doubt
+ * @returns {boolean} true in case of doubt; false: it is empty, or a plain word
  */
 function isIdentifier(part) {
   if (part === '') return false
@@ -143,7 +144,8 @@ function isIdentifier(part) {
 }
 
 /**
- * Merges all but the most frequent kinds into one `/other` for each method. If there are at most KINDS_MOST, it merges none.
+ * Merges all but the most frequent kinds into one `/other` for each method, with a sample of their requests. If there are at most
+ * KINDS_MOST, it merges none.
  * @param {CountedKind[]} kinds
  * @param {() => number} random returns a number in [0, 1)
  * @returns {CountedKind[]} at most KINDS_MOST, the most frequent first
@@ -215,7 +217,7 @@ function computeRate(requestsByMinute) {
  * Lists the sizes and times that no request of the samples has, each with the value that replaces it. A body that no method of
  * the log has is not missing.
  * @param {CountedKind[]} kinds
- * @returns {string[]} []: each is known of some request
+ * @returns {string[]} phrases; []: each is known of some request
  */
 function listMissingFields(kinds) {
   const isMissing = (/** @type {TrafficField} */ field, /** @type {CountedKind[]} */ some) =>

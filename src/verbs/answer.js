@@ -25,7 +25,7 @@ export const RESULTS = 'results'
  * @typedef {object} RunText
  * @property {Summary} summary
  * @property {string} folder of the run
- * @property {boolean} [details] every quantity, check and definition instead of the answer
+ * @property {boolean} [details] every quantity, check and definition instead of the answer; false by default
  * @property {Pick<ReturnType<typeof readRun>, 'manifest' | 'records'>} [run] if it was read already
  * @property {boolean} [hasPage] report.html is in the folder; absent: it is looked for
  * @property {Answered['place']} [place] the nodes that the sidecars of `size` will run on
@@ -38,7 +38,8 @@ export const RESULTS = 'results'
  * Renders the answer of a run, or all of its details, with the places of the report and of more numbers.
  * @param {RunText} options
  * @returns {string} lines for a terminal
- * @throws {import('../lib/errors.js').BenchError} if the records cannot be read
+ * @throws {import('../lib/errors.js').BenchError} if the records cannot be read, or a result is of a kind that this version of the kit
+ *   does not have; with `details`, as `evaluateRunClaims`
  */
 export function renderRunText({
   summary,
@@ -67,7 +68,7 @@ export function renderRunText({
 }
 
 /**
- * Renders the places of the report and of more numbers: on one line, if it fits with the long or the short hint.
+ * Renders the places of the report and of more numbers: on one line, if it fits into COLUMNS_MOST with the long or the short hint.
  * @param {{ folder: string, hasPage: boolean, isReport: boolean }} options folder: as printed; isReport: `report` prints them,
  *   of any run, and the short hint "the same with --details" is true
  * @returns {string[]} one line; two: they are too long for one

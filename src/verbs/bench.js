@@ -52,7 +52,7 @@ async function openResumedRun(folder) {
  * @param {Context} context
  * @param {{ relaxes?: { gate: string, why: string }[] }} [options] relaxes: gates that are relaxed, beside those of
  *   the experiment
- * @throws {UsageError} if there is no such experiment, or it is computed; any error of the run
+ * @throws {UsageError} if there is no such experiment, or it is computed; as `runBench`
  */
 export async function runBenchCommand(words, context, { relaxes = [] } = {}) {
   const command = defineBench(new Command('bench')).parse(words, { from: 'user' })
@@ -62,7 +62,7 @@ export async function runBenchCommand(words, context, { relaxes = [] } = {}) {
 }
 
 /**
- * Runs an experiment, prints its answer, and sets the exit status.
+ * Runs an experiment, prints its answer or summary.json, and sets the exit status, with the reasons for another than 0 on stderr.
  * @param {Pick<import('../prepare/run-experiment.js').ExperimentRun, 'experiment' | 'interrupted'> & { options: BenchOptions }} request
  * @param {Context} context
  * @returns {Promise<void>}
@@ -122,7 +122,7 @@ function defineBench(command) {
  * Parses the command line of an interrupted run. Options of the resuming command replace those of the run.
  * @param {import('../run/resume.js').Interrupted} interrupted
  * @param {Command} command that resumes the run
- * @returns {{ name: string, options: BenchOptions }} name: of the experiment; options: with the seed of the run
+ * @returns {{ name: string, options: BenchOptions }} name: of the experiment; options: with the seed of the run, and no `out`
  * @throws {UsageError} if the resuming command has an argument or an option that changes numbers, or the run is of
  *   another verb; {CommanderError} if this kit does not accept the options of the run
  */

@@ -11,7 +11,11 @@ import { readKitClaims } from './read-claims.js'
 
 /** @import { BalanceSummary, Summary } from '../model/types.ts' */
 
-/** Adds `claims`, which compares published numbers with runs. @type {import('./program.js').AddVerb} */
+/**
+ * Adds `claims`, which compares published numbers with runs. Of several runs, one that cannot be read is left out with a warning, and the
+ * exit status is then EXIT.failed.
+ * @type {import('./program.js').AddVerb}
+ */
 export function addClaims(verb, { print, say, end }) {
   verb
     .argument('<results...>', 'results folders or bundles, oldest first')
@@ -42,7 +46,7 @@ export function addClaims(verb, { print, say, end }) {
  * @param {string} folder of the run
  * @param {(line: string) => void} warn gets the warnings about damaged records
  * @returns {Summary | BalanceSummary}
- * @throws {BenchError} if the folder holds no run, or a file of it cannot be read
+ * @throws {BenchError} if the folder holds no run, or a file of it cannot be read; as `summarise`
  */
 function summariseFolder(folder, warn) {
   const computed = findComputedKind(folder)

@@ -57,7 +57,7 @@ export function addCleanup(verb, { print }) {
  * @param {boolean} options.isClusterGone the cluster of the run no longer exists, and no namespace on it
  * @param {boolean} [options.retained] also of retained runs
  * @param {boolean} [options.all] also what other machines started on the cluster
- * @returns {Promise<CleanupOutcome>} failed: the errors of all steps
+ * @returns {Promise<CleanupOutcome>} failed: the errors of all steps; it does not throw for one that failed
  */
 async function cleanUp({ api, run, isClusterGone, retained: hasRetained = false, all: isAll = false }) {
   const retained = hasRetained ? [] : readLedgers().flatMap(ledger => (ledger.isRetained ? [ledger.runId] : []))

@@ -38,7 +38,7 @@ export function addCompare(verb, { print, say, end }) {
 }
 
 /**
- * Renders a comparison as JSON, as all verdicts or as the answer.
+ * Renders a comparison as JSON, with --details as all verdicts, else as the answer.
  * @param {RunComparison} result
  * @param {{ runs: { old: NamedRun, new: NamedRun }, json?: boolean, details?: boolean }} options
  * @returns {string}

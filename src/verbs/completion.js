@@ -63,7 +63,7 @@ export function addCompletion(verb, { print }) {
 
 /**
  * Describes a verb, with the options that its help shows.
- * @param {Command} command
+ * @param {Command} command whose options all have long names
  * @returns {Verb}
  */
 function describeVerb(command) {

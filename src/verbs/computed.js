@@ -26,8 +26,8 @@ const FIRST_SEED = 1
  * Computes a run, writes its folder with all documents, and prints its answer.
  * @param {{ experiment: import('../kinds/balance/experiment.js').BalanceExperiment, command: Command }} options
  * @param {import('./program.js').Context} context
- * @throws {UsageError} for an option that such a run does not have, or a folder that is not empty; {BenchError} if a file cannot be
- *   written
+ * @throws {UsageError} for an option that such a run does not have, or a folder that is not empty or cannot be written; {BenchError} if
+ *   a file cannot be written; as `evaluateRunClaims`
  */
 export async function benchComputedRun({ experiment, command }, context) {
   const { kind: name, name: experimentName, question, claims, ...form } = experiment
@@ -62,7 +62,7 @@ export async function benchComputedRun({ experiment, command }, context) {
  * Asserts that a command line has only options that a computed run has.
  * @param {Command} command
  * @param {string} experimentName for the error
- * @throws {UsageError} that lists the others
+ * @throws {UsageError} with a list of the others, if there are any
  */
 function assertComputedOptions(command, experimentName) {
   const foreignOptions = command.options.filter(option => {
@@ -99,13 +99,14 @@ const FORMATS = {
 /**
  * Renders a run in a format, or writes it as files.
  * @param {ComputedKind} kind
+ * @param {Run} run
  * @param {{ folder: string, format: string, out: string }} options folder: of the run; out: the folder for files
  * @returns {Promise<string>} the text to print, or the paths of the written files
- * @throws {UsageError} for a format that such a run does not have; {BenchError} if a file of the run cannot be read, or one cannot be
- *   written
+ * @throws {UsageError} for a format that such a run does not have; as `evaluateRunClaims`
+ * @throws {BenchError} if a file cannot be written
  */
-export async function reportComputedRun(kind, { folder, format, out }) {
-  if (Object.hasOwn(FORMATS, format)) return FORMATS[format](kind, kind.read(folder), format === 'text' ? folder : out)
+export async function reportComputedRun(kind, run, { folder, format, out }) {
+  if (Object.hasOwn(FORMATS, format)) return FORMATS[format](kind, run, format === 'text' ? folder : out)
   const names = Object.keys(FORMATS).filter(name => name !== 'details')
   throw new UsageError(`--format ${format}: a run of ${kind.name} has ${names.join(', ')}`)
 }
@@ -137,6 +138,7 @@ export function verifyComputedRun(kind, folder) {
  * @param {ComputedKind} kind
  * @param {Run} run
  * @returns as `createDocumentFormats`
+ * @throws as `evaluateRunClaims`
  */
 async function loadComputedFormats(kind, run) {
   const { createDocumentFormats } = await import('./write-report.js')

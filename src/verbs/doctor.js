@@ -22,7 +22,10 @@ import { findTool } from '../tools/find.js'
  * @typedef {{ name: string, tool: ToolSpec }} ControlProgram name: of the control plane
  */
 
-/** Adds `doctor`, which lists what a run needs, and what is missing. @type {import('./program.js').AddVerb} */
+/**
+ * Adds `doctor`, which lists what a run needs, and what is missing: then the exit status is EXIT.failed.
+ * @type {import('./program.js').AddVerb}
+ */
 export async function addDoctor(verb, context) {
   const dataPlanes = Object.values(await loadPlanes())
   const controlPrograms = listControlPrograms(dataPlanes)
@@ -49,7 +52,7 @@ export async function addDoctor(verb, context) {
 /**
  * Lists the control planes with a program of their own: only that needs to be found.
  * @param {DataPlane[]} dataPlanes
- * @returns {ControlProgram[]} two control planes may share a program
+ * @returns {ControlProgram[]} two control planes may share a program; []: none has one
  */
 function listControlPrograms(dataPlanes) {
   const controls = dataPlanes.flatMap(({ controls = [] }) => controls)
@@ -59,9 +62,9 @@ function listControlPrograms(dataPlanes) {
 /**
  * Checks the cluster that the options name.
  * @param {{ context?: string | null, node?: string | null, loadNode?: string | null, image: Record<string, string> }} options
- * @param {ToolSpec | undefined} controlTool the program of --control
+ * @param {ToolSpec | undefined} controlTool the program of --control; undefined: it is not set
  * @returns {Promise<DoctorFinding[]>}
- * @throws {import('../lib/errors.js').BenchError} if the kubeconfig cannot be read
+ * @throws {UsageError} as `createApiClient`; as `checkCluster`
  */
 async function checkChosenCluster({ context = null, node = null, loadNode = null, image: images }, controlTool) {
   const api = await createApiClient({ context })
@@ -74,10 +77,11 @@ async function checkChosenCluster({ context = null, node = null, loadNode = null
  * @param {object} options
  * @param {DataPlane[]} options.dataPlanes
  * @param {ControlProgram[]} options.controlPrograms
- * @param {ToolSpec} [options.controlTool] the program of --control, which is built if it is missing
+ * @param {ToolSpec} [options.controlTool] the program of --control, which is built if it is missing; absent: it is not set
  * @param {boolean} options.hasLoad false: another machine makes the load, and needs the generator
  * @param {Context} context
  * @returns {Promise<DoctorFinding[]>}
+ * @throws as `checkMachine`
  */
 async function checkThisMachine({ dataPlanes, controlPrograms, controlTool, hasLoad }, { say, signal }) {
   const defaultPlanes = readExperiment('cap').axes.plane
@@ -110,8 +114,9 @@ function listProfileRuntimes({ name, deployed = {} }) {
 /**
  * Lists the programs of control planes, each once, with the first option that needs it.
  * @param {ControlProgram[]} controlPrograms
- * @param {ToolSpec | undefined} controlTool the program of --control: the first run that needs another builds that
- * @returns {OptionalProgram[]}
+ * @param {ToolSpec | undefined} controlTool the program of --control, which is built now; the others are left to the first run that
+ *   needs them
+ * @returns {OptionalProgram[]} []: there are none
  */
 function listOptionalControlPrograms(controlPrograms, controlTool) {
   return controlPrograms

@@ -9,7 +9,7 @@ import { PAGE } from '../records/files.js'
  * Opens the report of a run. Its code is loaded here, since that of charts takes long to load.
  * @param {Parameters<typeof import('./write-report.js').openReport>[0]} run
  * @returns the functions of `openReport`
- * @throws {import('../lib/errors.js').BenchError} if the folder holds no run
+ * @throws {import('../lib/errors.js').BenchError} as `openReport`
  */
 export async function loadReport(run) {
   const { openReport } = await import('./write-report.js')

@@ -102,7 +102,7 @@ export const HELP = {
 /**
  * Creates the help of a verb from its parts.
  * @param {string} does what the verb does, in one line
- * @param {(keyof typeof EXIT_MEANINGS)[]} statuses
+ * @param {(keyof typeof EXIT_MEANINGS)[]} statuses []: help has no list of them
  * @param {[string, string][]} examples the words after the verb, and what they do
  * @returns an entry of HELP
  */

@@ -35,8 +35,8 @@ export function addImages(verb, context) {
  * @param {string} file the path of the archive
  * @param {Pick<import('./program.js').Context, 'say' | 'signal'>} context
  * @returns {Promise<string[]>} lines that say how to load the image
- * @throws {BenchError} if the server cannot be built, or the program that was found was not built by this kit; the system's error if
- *   the archive cannot be written; the signal's reason when it aborts
+ * @throws {BenchError} if the server cannot be built, or the program that was found was not built by this kit; as `findTool`; the
+ *   system's error if the archive cannot be written; the signal's reason when it aborts
  */
 async function writeAdsImage(file, { say, signal }) {
   const { name } = adsTool

@@ -38,8 +38,8 @@ import { readReportFile } from './report-assets.js'
  * @param {string} [comparing.into] the folder to write the old scripts to, if they are of git
  * @param {Context} context
  * @throws {UsageError} if one side alone is to be sampled
- * @throws {BenchError} if a tool or side is missing, a side does not serve, or both do not do equal work; the signal's reason when it
- *   aborts
+ * @throws {BenchError} if a tool or side is missing, a side does not serve or cannot be counted, both do not do equal work, or a document
+ *   cannot be written; the signal's reason when it aborts
  */
 export async function compareSides({ site, side, options, thresholds, into }, context) {
   const { say, signal } = context
@@ -77,7 +77,8 @@ export async function compareSides({ site, side, options, thresholds, into }, co
  * Creates a function that prints counts, judges their thresholds, and writes the documents of --out.
  * @param {{ lab: Lab, options: LabOptions, thresholds: Threshold[] }} comparing
  * @param {Context} context
- * @returns {(counts: Sides, notes?: string[]) => Promise<void>} notes: limits of the numbers; with --watch, each call is a save
+ * @returns {(counts: Sides, notes?: string[]) => Promise<void>} notes: limits of the numbers; with --watch, each call is a save,
+ *   and no status is set; else a crossed or undecided threshold sets it. It throws BenchError if a document cannot be written
  */
 function createCountPrinter({ lab, options, thresholds }, { print, say, end }) {
   const { out, watch: isWatched = false } = options
@@ -139,7 +140,8 @@ async function writeLabDocuments(out, { results, counts }) {
 }
 
 /**
- * Renders results as JSON, as all details or as the answer; after a save, as the rows that changed since the save before.
+ * Renders results: with --json as JSON, with --details as all tables; else, after a save, the rows that changed since the save before,
+ * and otherwise the answer.
  * @param {LabResults} results
  * @param {{ options: LabOptions, load: string[], lastSave: Save | undefined }} context load: conditions; lastSave: undefined: these
  *   results are the first
@@ -168,8 +170,8 @@ function renderHints({ profile: isSampled, time: isTimed, out }) {
 }
 
 /**
- * Prints how scripts without a pipeline.yaml are run, if their pipeline was drafted.
- * @param {Lab['pipeline']} pipeline of the new side
+ * Prints how scripts without a pipeline.yaml are run, if their pipeline was drafted: `draftPipeline` marks its file `(not written)`.
+ * @param {Lab['pipeline']} pipeline of the new side; null: it has none
  * @param {Context['say']} say
  */
 function announceDraft(pipeline, say) {
@@ -183,8 +185,8 @@ function announceDraft(pipeline, say) {
  * Starts each side without a counter, and collects its answers to the load.
  * @param {Lab} lab
  * @param {Context} context
- * @returns {Promise<Record<string, string[]>>} by side, `new` and, unless that is alone, `old`: an answer for each link
- * @throws {BenchError} if a side does not serve; the signal's reason when it aborts
+ * @returns {Promise<Record<string, string[]>>} by side, `new` and, unless that is alone, `old`: a text for each link
+ * @throws {BenchError} if a side does not serve; as `assertSideServes`; the signal's reason when it aborts
  */
 async function collectAnswers(lab, { say, signal }) {
   /** @type {Record<string, string[]>} */
@@ -227,7 +229,8 @@ function assertSameAnswers(answers, labels) {
 }
 
 /**
- * Counts both sides, or samples them with --profile. A side that is alone is counted once, and stands on both sides.
+ * Counts both sides, or samples them with --profile, and prints which before. A side that is alone is counted once, and stands on both
+ * sides.
  * @param {Lab} lab
  * @param {Pick<LabOptions, 'link' | 'requests' | 'profile'>} options
  * @param {Context} context

@@ -81,7 +81,7 @@ function quoteFolder(folder) {
  * @param {string} typedFolder as the user wrote it
  * @param {Context} context
  * @throws {UsageError} if the folder has one, or no main.js; {BenchError} if there is no Pipy, or it cannot be drafted; the system's
- *   error if it cannot be written; the signal's reason when it aborts
+ *   error if it cannot be written; as `withSite`; the signal's reason when it aborts
  */
 async function writeDraft(typedFolder, context) {
   const scripts = path.resolve(typedFolder)

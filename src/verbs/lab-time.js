@@ -20,17 +20,17 @@ import { runBenchCommand } from './bench.js'
  * @property {number} [payload] bytes
  * @property {RequestOptions} [requestAxes]
  * @property {string} [features]
- * @property {string[]} pipy programs of Pipy: none, or two to compare
+ * @property {string[]} pipy programs of Pipy: none, or two to compare, that of the old side first
  * @property {boolean} parity false: the two sides need not do equal work
  * @property {(into: string) => Promise<unknown>} count counts both sides, and writes the old scripts to the folder `into` if they
  *   come from git
  */
 
 /**
- * Counts the instructions of both sides, then measures their CPU time with `bench`.
+ * Counts the instructions of both sides, then measures their CPU time with `bench`. A pipeline without `against` is measured alone.
  * @param {TimedSides} timed
  * @param {Context} context
- * @throws any error of the count, and of `bench`
+ * @throws {BenchError} if no temporary folder can be made; any error of the count, and of `bench`
  */
 export async function countAndTimeSides({ side, against: requestedSide, pipy, count, parity, ...load }, context) {
   await withTemporaryFolder('sidecar-bench-lab', async folder => {
@@ -39,7 +39,7 @@ export async function countAndTimeSides({ side, against: requestedSide, pipy, co
     await count(into)
     // A pipeline has an old side only if the user names one.
     const isAlone = side.pipeline !== null && requestedSide === undefined
-    // A verdict compares the first plane with the second: the new side comes first.
+    // A verdict compares the first plane with the second: the new scripts come first. Two programs stay as the user named them.
     const scripts = isAlone ? [side.scripts] : [side.scripts, locateOldSide({ against, into })]
     const variants = pipy.length > 0 ? pipy : scripts
     const planes = variants.map(variant => (isKitScripts(variant) ? 'pipy' : `pipy=${variant}`))
@@ -53,7 +53,7 @@ export async function countAndTimeSides({ side, against: requestedSide, pipy, co
 /**
  * Lists the arguments of `bench` that measure both sides.
  * @param {Pick<TimedSides, 'link' | 'payload' | 'requestAxes' | 'features'> & { planes: string[] }} timed planes: the
- *   choices of --planes, the new side first
+ *   choices of --planes, in this order; link: at least one
  * @returns {string[]}
  */
 export function listBenchArguments({ planes, link, payload, requestAxes, features }) {

@@ -22,7 +22,8 @@ const EDITOR_FILE = /^[.#]|~$/
  * Counts the new side now and after every save, and prints the errors of saved scripts. A save aborts a running
  * count, whose numbers would be of two versions. It ends only by throwing.
  * @param {Watching} watching
- * @throws the signal's reason; an error of the old side; an error of the new side that is no BenchError
+ * @throws the signal's reason; an error of the old side; an error of the new side that is no BenchError; the system's error if the
+ *   folder of scripts cannot be read
  */
 export async function countSaves({ signal, ...options }) {
   const ending = new AbortController()
@@ -37,7 +38,8 @@ export async function countSaves({ signal, ...options }) {
 }
 
 /**
- * Creates a function that counts the old side at its first call and returns that count at every other: the old side stays as it is.
+ * Creates a function that counts the old side at its first call and returns that count, or its error, at every other: the old side
+ * stays as it is.
  * @param {Watching} watching
  * @returns {CountOld} rejects with an OldSideError if the old side does not serve, or cannot be counted
  */
@@ -153,7 +155,7 @@ async function awaitSave(folder, { countedHash, signal }) {
  * the same time: the check would take CPU from the sidecars, and the count would make requests of the check time out.
  * @param {Counting & { countOld: CountOld, printCounts: Watching['printCounts'] }} counting
  * @throws {BenchError} if the new side does not serve, or the equal-work check fails; {OldSideError} if the old side does not
- *   serve, or cannot be counted; an error of `printCounts`
+ *   serve, or cannot be counted; an error of `printCounts`; the signal's reason when it aborts
  */
 async function countChecked({ lab, hasParity, countOld, printCounts, signal, say }) {
   await lab.assertServes('new', signal, say)
@@ -172,7 +174,7 @@ async function countChecked({ lab, hasParity, countOld, printCounts, signal, say
  * Hashes the scripts of a folder, without files of editors and broken links.
  * @param {string} folder
  * @returns {string | null} null: the folder is missing, or a file was removed before it was read
- * @throws the system's error if a file cannot be read
+ * @throws the system's error if a file or folder cannot be read for another reason
  */
 function hashSavedScripts(folder) {
   try {

@@ -19,15 +19,15 @@ import { countAndTimeSides } from './lab-time.js'
  */
 /**
  * @typedef {object} LabOptions
- * @property {string} [against]
- * @property {string[]} link
- * @property {number} requests
+ * @property {string} [against] the old scripts, a folder or git:REF; absent: as `chooseOldSide`
+ * @property {string[]} link names of links
+ * @property {number} requests to count on each side and link
  * @property {number} [payload] bytes
  * @property {string} [features]
- * @property {string[]} pipy
- * @property {number} functions
+ * @property {string[]} pipy paths of programs, that of the old side first; []: the one that `findTool` finds
+ * @property {number} functions how many to list of each sidecar
  * @property {'plaintext' | 'ecdsa-p256'} [tls]
- * @property {boolean} parity
+ * @property {boolean} parity equal work is tried
  * @property {string[]} threshold
  * @property {boolean} [details]
  * @property {boolean} [watch]
@@ -103,9 +103,9 @@ function defineLab(verb) {
 }
 
 /**
- * Parses the value of --link.
+ * Parses the value of --link: names of links that `lab` can count, divided by commas.
  * @param {string} text
- * @returns {string[]}
+ * @returns {string[]} at least one
  * @throws {InvalidArgumentError} for an unknown link, or one that is named twice
  */
 function parseLinks(text) {
@@ -119,7 +119,7 @@ function parseLinks(text) {
  * Parses the value of --requests.
  * @param {string} text
  * @returns {number}
- * @throws {InvalidArgumentError} for no whole number from 100 to 100000
+ * @throws {InvalidArgumentError} unless it is a whole number from REQUESTS.least to REQUESTS.most
  */
 function parseRequestCount(text) {
   const requests = parseCount(text)
@@ -128,7 +128,8 @@ function parseRequestCount(text) {
 }
 
 /**
- * Adds the default links and number of requests to options: those of a pipeline come before those of --profile and --watch.
+ * Adds the default links and number of requests to options that lack them. A pipeline's link comes before that of --profile and
+ * --watch; for the number of requests, --watch comes before a pipeline.
  * @param {Omit<LabOptions, 'link' | 'requests'> & Partial<LabOptions>} options
  * @param {Side} side the new one
  * @returns {LabOptions}

@@ -19,7 +19,7 @@ import { createAnswer } from '../report/answer/answer.js'
  * Lists the runs of a folder and of its subfolders, the latest first. A run that cannot be read comes last.
  * @param {string} root
  * @returns {ListedRun[]} []: there are none
- * @throws {BenchError} if there is no such folder, or it cannot be read
+ * @throws {BenchError} as `listRunFolders`
  */
 export function listRuns(root) {
   return listRunFolders(root)

@@ -16,7 +16,8 @@ export const BUNDLE_ENDING = /\.(tar\.gz|tgz)$/
  * @param {(folders: string[], restoreNames: (text: string) => string) => T | Promise<T>} use restoreNames: replaces
  *   the temporary folder in a text by the bundle's name
  * @returns {Promise<T>} the result of `use`
- * @throws {BenchError} if a bundle cannot be unpacked; an error of `use`: of a BenchError, a copy with the names restored
+ * @throws {BenchError} if a bundle cannot be unpacked, or no temporary folder can be made; an error of `use`: of a BenchError, a copy
+ *   with the names restored, which is a BenchError also for a subclass, with the exit status of the error
  */
 export async function withRuns(results, use) {
   /** The files of bundles, by their temporary folders. @type {Map<string, string>} */
@@ -57,7 +58,7 @@ function createPathPattern(folder) {
 }
 
 /**
- * Says whether the path of a run is that of a file. Its content is not checked.
+ * Says whether the path of a run is that of a file, and so a bundle. Its content is not checked.
  * @param {string} name
  * @returns {boolean} false also: there is none
  */

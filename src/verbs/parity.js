@@ -55,10 +55,11 @@ export function addParity(verb, context) {
 
 /**
  * Tries a plane with each configuration and prints its shortfalls. A shortfall that the plane does not declare sets
- * exit status 1.
+ * exit status EXIT.failed. Configurations and logs stay in a new folder below results/, certificates in that of the ledger.
  * @param {{ site: Site, planes: Planes, choice: PlaneChoice, names: string[] }} options names: of configurations
  * @param {Context} context
- * @throws {BenchError} if the plane has no program, or the machine cannot run it; the signal's reason when it aborts
+ * @throws {BenchError} if the plane has no program, the machine cannot run it, or certificates cannot be written; as `findPlane` and
+ *   `tryConfiguration`; the signal's reason when it aborts
  */
 async function tryConfigurations({ site, planes, choice, names }, { print, say, end, signal }) {
   const { plane: name, profile } = choice
@@ -104,7 +105,7 @@ function renderConfiguration(name, { tls, protocol, trafficPolicy, features }) {
 }
 
 /**
- * Tries a plane with a configuration. An error of the plane counts as a difference.
+ * Tries a plane with a configuration. A BenchError, such as that the plane does not start, counts as a difference.
  * @param {Parameters<typeof tryPlane>[0] & { signal: AbortSignal }} options
  * @param {ReturnType<typeof findDeployedProfile>} deployed the profile of a mesh that the plane has; undefined: none
  * @returns {Promise<DifferenceLine[]>} []: it does the whole work

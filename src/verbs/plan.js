@@ -30,7 +30,7 @@ export function addPlan(verb, { print }) {
  * @param {Experiment} experiment
  * @param {RunOptions} options on a cluster, the CPU quota of this machine does not count
  * @returns {Promise<string>} lines
- * @throws {import('../lib/errors.js').UsageError} for a request that cannot be measured
+ * @throws {import('../lib/errors.js').UsageError} for a request that cannot be measured; as `draftPlan` and `findQuota`
  */
 export async function renderExperimentPlan(experiment, options) {
   const isHere = options.target !== 'kubernetes'

@@ -43,7 +43,8 @@ const VERBS = {
  * @param {Context} context
  * @param {string[]} [words] of the command line: a verb that is not among them is not loaded, and has no options; by default all
  *   are loaded
- * @returns {Promise<Command>} throws if a command line is wrong, or help was printed, and never ends the process
+ * @returns {Promise<Command>} whose `parseAsync` throws CommanderError if a command line is wrong or help was printed, and never ends
+ *   the process
  */
 export async function createProgram(context, words = Object.keys(VERBS)) {
   const withoutLineEnd = (/** @type {string} */ text) => text.replace(/\n$/, '')
@@ -67,7 +68,7 @@ export async function createProgram(context, words = Object.keys(VERBS)) {
 }
 
 /**
- * Asserts that no word of a command line is empty: it is usually an unset variable of a shell, and no verb has a use for one.
+ * Asserts that no word of a command line is empty or blank: it is usually an unset variable of a shell, and no verb has a use for one.
  * @param {string[]} words from the verb on
  * @throws {UsageError} for the first empty word, or option without its value, as in `--planes=`
  */
@@ -83,7 +84,7 @@ function assertNoEmptyArgument(words) {
 }
 
 /**
- * Chooses the exit status for an error.
+ * Chooses the exit status for an error: its own, EXIT.usage for one of commander (EXIT.done after help), else EXIT.failed.
  * @param {unknown} error that a verb or its command line threw
  * @returns {number}
  */

@@ -9,7 +9,7 @@ import { listExperiments } from '../prepare/read-experiment.js'
 /** @import { ClaimsFile } from '../analysis/claims/claims.js' */
 /** @import { BalanceSummary, Summary } from '../model/types.ts' */
 
-/** Reads the published claims of the kit, in bench/claims. @returns {ClaimsFile[]} @throws {UsageError} as `readClaims` */
+/** Reads the published claims of the kit, in bench/claims. @returns {ClaimsFile[]} @throws as `readClaims` */
 export function readKitClaims() {
   return readClaims(path.join(ROOT, 'bench/claims'), { experiments: listExperiments() })
 }
@@ -19,7 +19,7 @@ export function readKitClaims() {
  * @param {Summary | BalanceSummary} summary
  * @param {ClaimsFile[]} [files] with claims; by default those of the kit
  * @returns results of the claims; []: none is about this experiment
- * @throws {UsageError} if a file of the kit is invalid
+ * @throws as `readKitClaims`, unless `files` are given
  */
 export function evaluateRunClaims(summary, files = readKitClaims()) {
   const results = evaluateClaims({ files, summaries: [summary] })
@@ -31,7 +31,7 @@ export function evaluateRunClaims(summary, files = readKitClaims()) {
  * @param {string} folder
  * @param {{ experiments: string[] }} known the names of all experiments
  * @returns {ClaimsFile[]} sorted by file name; []: there are none
- * @throws {UsageError} for a file that is no valid file of claims, or two claims of one id; {BenchError} for a file above 4 MiB; the
+ * @throws {UsageError} for a file that is no valid file of claims, or two claims of one id; as `readBounded`; the
  *   system's error if the folder or a file cannot be read
  */
 export function readClaims(folder, known) {

@@ -10,17 +10,23 @@ const MODULES = ['../lib/units.js', 'charts/style.js', 'charts/over-time.js', 'p
  * Reads the assets of a report's page.
  * @returns {{ style: string, scripts: string[], library: string }} style: CSS; scripts: each after those that it
  *   imports; library: ECharts
+ * @throws the system's error if one cannot be read
  */
 export function readPageAssets() {
   return { style: readReportFile('page/style.css'), scripts: MODULES.map(readReportFile), library: readEcharts() }
 }
 
-/** Reads ECharts, as one script for browsers. @returns {string} */
+/** Reads ECharts, as one script for browsers. @returns {string} @throws the system's error if it cannot be read */
 export function readEcharts() {
   return readFileSync(createRequire(import.meta.url).resolve('echarts/dist/echarts.min.js'), 'utf8')
 }
 
-/** Reads a file of src/report/ as text. @param {string} name its path below that folder @returns {string} */
+/**
+ * Reads a file of src/report/ as text.
+ * @param {string} name its path from that folder
+ * @returns {string}
+ * @throws the system's error if it cannot be read
+ */
 export function readReportFile(name) {
   return readFileSync(path.join(ROOT, 'src/report', name), 'utf8')
 }

@@ -36,7 +36,7 @@ const FORMATS_OF_HISTORY = ['text', 'html', 'md', 'json', ...HISTORY_ONLY_FORMAT
  * @property {string} out the folder for files
  * @property {Summary} summary
  * @property {ReturnType<typeof readRun>} run
- * @property {boolean} [details] of the text
+ * @property {boolean} [details] the text has every quantity, check and definition instead of the answer
  */
 
 /**
@@ -132,7 +132,7 @@ function chooseFormat({ json, page, format }) {
  * Finds the run that options of `report` mean if no run is named: the latest for --details and --page.
  * @param {{ details?: boolean, page?: boolean }} options
  * @returns {string | undefined} its folder; undefined: the options mean all runs
- * @throws {BenchError} if there is no run
+ * @throws as `findLastRun`
  */
 function findDefaultRun({ details, page }) {
   if (details) return findLastRun('--details')
@@ -140,12 +140,12 @@ function findDefaultRun({ details, page }) {
 }
 
 /**
- * Prints a run in a format, or writes it as files and prints their paths. A run without trials sets exit status 3.
+ * Prints a run in a format, or writes it as files and prints their paths. A run without trials sets exit status EXIT.noResult.
  * @param {string} name a results folder, or a bundle
  * @param {{ format: string, out?: string, details?: boolean }} options out: the folder for files; by default that of the run, and of
  *   a bundle one of its name here
  * @param {Context} context
- * @throws {BenchError} if it is no run, or files cannot be written
+ * @throws {BenchError} as `withRuns` and `renderOrWriteRun`
  */
 async function reportRun(name, { format, details, ...options }, { print, say, end }) {
   await withRuns([name], async ([folder], restoreNames) => {
@@ -163,17 +163,18 @@ async function reportRun(name, { format, details, ...options }, { print, say, en
  *   folder for files
  * @param {(line: string) => void} say gets the warnings about damaged records
  * @returns {Promise<{ text: string, isEmpty: boolean }>} text: to print, for files their paths; isEmpty: no trial is recorded
- * @throws {BenchError} if the folder holds no run, a computed run does not have the format, or `out` cannot be written
+ * @throws {BenchError} if the folder holds no run, a computed run does not have the format, or `out` cannot be written; as
+ *   `renderRunText`
  */
 async function renderOrWriteRun({ folder, format, out, details }, say) {
   const computed = findComputedKind(folder)
-  if (computed)
-    return {
-      text: await callWithPrintAdvice({ out }, () =>
-        reportComputedRun(computed, { folder, format: details ? 'details' : format, out }),
-      ),
-      isEmpty: false,
-    }
+  if (computed) {
+    const run = computed.read(folder)
+    const text = await callWithPrintAdvice({ out, printed: 'text, md, csv or json' }, () =>
+      reportComputedRun(computed, run, { folder, format: details ? 'details' : format, out }),
+    )
+    return { text, isEmpty: false }
+  }
   const run = readRun(folder)
   run.warnings.forEach(say)
   const text = await FORMATS[format]({ folder, out, summary: summarise(run), run, details })
@@ -210,7 +211,7 @@ async function renderOrWriteHistory({ folder, format, out }, say) {
  * Calls a function that writes files, and adds to its error how to print instead.
  * @template T
  * @param {{ out: string, printed?: string }} options out: the folder for files; printed: the formats that are
- *   printed
+ *   printed; by default those of a measured run
  * @param {(out: string) => T} write
  * @returns {Promise<Awaited<T>>} the result of `write`
  * @throws {BenchError} if `write` fails; a UsageError stays as it is
@@ -226,10 +227,10 @@ async function callWithPrintAdvice({ out, printed = 'text, md, csv, json or juni
 }
 
 /**
- * Finds the folder of the latest run.
+ * Finds the folder of the latest run in RESULTS, by its start.
  * @param {string} option for the error message
  * @returns {string}
- * @throws {UsageError} if there is no run; {BenchError} if there is no folder of runs
+ * @throws {UsageError} if there is no run; as `listRuns`
  */
 function findLastRun(option) {
   const [last] = listRuns(RESULTS)
@@ -241,7 +242,7 @@ function findLastRun(option) {
  * Renders all runs of a folder, the latest first, each with its answer.
  * @param {string} root
  * @returns {string} two lines for each run; a sentence if there is none
- * @throws {BenchError} if there is no such folder
+ * @throws as `listRuns`
  */
 function renderRunList(root) {
   const runs = listRuns(root).map(({ folder, startedAt, experiment, says }) => {
@@ -253,7 +254,7 @@ function renderRunList(root) {
 }
 
 /**
- * Parses the value of --format.
+ * Parses the value of --format: a format of a run or of a history.
  * @param {string} name as the user wrote it
  * @returns {string}
  * @throws {InvalidArgumentError} for an unknown format

@@ -21,24 +21,24 @@ import { withRuns } from './open-runs.js'
 
 /**
  * @typedef {object} ProductionOptions
- * @property {string} fromPrometheus URL
+ * @property {string} fromPrometheus the URL of Prometheus, whose user and password are percent-encoded
  * @property {string} namespace of the workloads
  * @property {string[]} container names of the sidecars' containers
  * @property {{ text: string, seconds: number }} for how far back to read; text: as the user wrote it
  * @property {number} queryTimeout milliseconds
  * @property {string} [plane] that would replace the running one; absent: the running one is sized
- * @property {string} [ratios] results folder of a run that compared the two planes; there if `plane` is
+ * @property {string} [ratios] results folder or bundle of a run that compared the two planes; there if `plane` is
  * @property {string} [format] to print instead of the answer
- * @property {boolean} [json]
- * @property {boolean} [details]
+ * @property {boolean} [json] the same as `format: 'json'`
+ * @property {boolean} [details] all workloads and numbers instead of the answer
  */
 
 /**
- * Reads the usage of running sidecars, and prints the requests and limits that fit it.
+ * Reads the usage of running sidecars, with PROMETHEUS_TOKEN if it is set, and prints the requests and limits that fit it.
  * @param {ProductionOptions} options
  * @param {Context} context
- * @throws {UsageError} if the run of `ratios` has no ratio to `plane`; {URIError} if the user or password in the URL is not encoded;
- *   {import('../lib/errors.js').BenchError} if nothing can be read; the signal's reason when it aborts
+ * @throws {import('../lib/errors.js').BenchError} if nothing can be read from Prometheus, the run of `ratios` cannot be read, or it has no
+ *   ratio to `plane`; the signal's reason when it aborts
  */
 export async function sizeProduction(options, { print, signal }) {
   const {
@@ -77,11 +77,11 @@ export async function sizeProduction(options, { print, signal }) {
 
 /**
  * Reads from a run the ratios of another plane to that of each container.
- * @param {{ sizes: WorkloadSize[], plane: string, folder: string }} options folder: of the run, or a bundle; plane:
- *   that would replace the running one
+ * @param {{ sizes: WorkloadSize[], plane: string, folder: string }} options sizes: at least one; folder: of the run, or a bundle;
+ *   plane: that would replace the running one
  * @returns {Promise<{ ratios: ProductionSize['ratios'], lacks: string[] }>} ratios: by container; lacks: messages,
  *   one for each container without a ratio
- * @throws {UsageError} if no container has a ratio; {BenchError} if the folder holds no run
+ * @throws {BenchError} as `findRatios` if no container has a ratio, with the exit status of a UsageError; if the folder holds no run
  */
 async function readRatios({ sizes, plane, folder }) {
   return withRuns([folder], ([runFolder]) => {

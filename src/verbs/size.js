@@ -8,7 +8,12 @@ import { createAxisParser, parseCount, parsePlanes, parseSeed } from '../prepare
 import { addSharedOptions, createFeaturesOption } from '../prepare/options.js'
 import { addProductionOptions, PRODUCTION_FORMATS, readProductionOptions } from '../prepare/production-options.js'
 import { readOptionFile } from '../prepare/read-option-file.js'
-import { addRequestOptions, omitRequestOptions, readRequestOptions } from '../prepare/request-options.js'
+import {
+  addRequestOptions,
+  omitRequestOptions,
+  REQUEST_ATTRIBUTES,
+  readRequestOptions,
+} from '../prepare/request-options.js'
 import { runExperiment } from '../prepare/run-experiment.js'
 import { LIMIT_FORMATS, renderLimits, renderNodeFit } from '../report/limits.js'
 import { SIZE_OPTIONS } from '../request/constraints/size.js'
@@ -97,10 +102,11 @@ function omitExperimentOptions(options) {
 
 /**
  * Reads the trials of earlier runs that a run need not measure again.
- * @param {string[]} folders of the earlier runs
+ * @param {string[]} folders of the earlier runs; []: there are none
  * @param {Preparation} preparation
  * @param {Pick<Site, 'machine'>} site
- * @throws {UsageError} if a folder holds no run that can be read, or was measured otherwise
+ * @returns as `readReusableTrials`; without folders it has no trial
+ * @throws {UsageError} if a folder holds no run that can be read, or was measured otherwise; as `hashScripts`
  */
 async function readReusable(folders, { plan: { arms, settings }, programs, layout }, { machine }) {
   const scripts = hashScripts({ arms, programs, folders: locateKitScripts(programs) })
@@ -114,7 +120,8 @@ async function readReusable(folders, { plan: { arms, settings }, programs, layou
  * @param {{ summary: Summary, folder: string, isInterrupted: boolean }} run
  * @param {{ options: SizeOptions, place: NonNullable<Answered['place']> }} request place: the nodes to be filled
  * @param {Context} context
- * @returns {number} the exit status: 130 for an interrupted run with --format; else 3 if no limits were confirmed or computed
+ * @returns {number} the exit status: EXIT.interrupted for an interrupted run with --format; else EXIT.noResult if no limits were
+ *   confirmed or computed
  */
 function reportSizes({ summary, folder, isInterrupted }, { options, place }, { print, say }) {
   const { format, json, details } = options
@@ -131,10 +138,12 @@ function reportSizes({ summary, folder, isInterrupted }, { options, place }, { p
 }
 
 /**
- * Renders the answer of a run, and how its sidecars fit on a node.
+ * Renders the answer of a run and, with a node, how its sidecars fit on it: in lines of text with details or for several services, else
+ * in the answer's chart.
  * @param {Summary} summary
  * @param {{ folder: string, details?: boolean, place: NonNullable<Answered['place']> }} options
  * @returns {string}
+ * @throws as `renderRunText`
  */
 function renderSizes(summary, { folder, details, place }) {
   const sizes = listSizes(summary)
@@ -234,19 +243,25 @@ function addSizeNodeOptions(verb) {
     .option('--dry-run', 'print what would run, and how long it may take, and measure nothing')
 }
 
-/** Creates the option --sidecars, which excludes those of a load. @returns {Option} */
+/**
+ * Creates the option --sidecars, which sizes a control plane: it excludes the options of a load, of its path, of nodes and of limits.
+ * @returns {Option}
+ */
 function createSidecarsOption() {
   const help = 'instead of --rate: what the control plane of so many sidecars needs (--planes pipy)'
   return new Option('--sidecars <n>', help)
     .argParser(createAxisParser('sidecars'))
-    .conflicts(['rate', 'p99', 'file', 'users', 'payload', 'node', 'nodes', 'format', 'from', 'extrapolate'])
-    .conflicts(['interception', 'protocol', 'tls', 'neighbour'])
+    .conflicts([
+      ...['rate', 'p99', 'file', 'users', 'payload', 'traffic', ...REQUEST_ATTRIBUTES],
+      ...['interception', 'protocol', 'tls', 'neighbour'],
+      ...['node', 'nodes', 'format', 'from', 'extrapolate'],
+    ])
 }
 
 /**
  * Asserts that the planes of --sidecars have a control plane that runs as a process. Unknown planes pass: they are
  * refused elsewhere.
- * @param {PlaneChoice[]} choices
+ * @param {PlaneChoice[]} choices []: nothing is checked
  * @throws {UsageError} for a plane without one
  */
 async function assertControlPlanes(choices) {
@@ -261,7 +276,7 @@ async function assertControlPlanes(choices) {
 
 /**
  * Creates the experiment that the options ask for: with --sidecars, for a file of services, or for one load.
- * @param {SizeOptions} options
+ * @param {SizeOptions} options rate and p99 are set unless sidecars or file is
  * @returns {import('../request/experiment.js').Experiment}
  * @throws {UsageError} for a file of services that cannot be read or does not fit the schema, or values that no experiment can have
  */

@@ -13,12 +13,12 @@ import { createMixCounter } from '../traffic/mix.js'
 // The most unread lines that a message names.
 const NAMED_MOST = 3
 const NAME_CHARACTERS_MOST = 40
-// A log may have any length; a file with a line of more than 1 MiB is no log.
+// A log may have any length; a file with a longer line is no log.
 const LOG_LIMITS = { bytes: Infinity, lineBytes: 2 ** 20, lines: Infinity }
 // Reading is synchronous: an interrupt is handled each time so many lines were read.
 const LINES_AT_ONCE = 10_000
 
-/** Adds `traffic`, which makes a file for `--traffic` of an access log. @type {import('./program.js').AddVerb} */
+/** Adds `traffic`, which prints a file for `--traffic`, made of an access log or a HAR. @type {import('./program.js').AddVerb} */
 export function addTraffic(verb, { print, say, end, signal }) {
   verb
     .argument('<log>', 'an access log of Envoy, Istio or nginx (combined), or a HAR')
@@ -41,7 +41,7 @@ export function addTraffic(verb, { print, say, end, signal }) {
 /**
  * Renders the name of a traffic from that of its log: what `--traffic` allows in a name.
  * @param {string} file the path of the log
- * @returns {string} at most 40 characters; `traffic` if none is left
+ * @returns {string} at most NAME_CHARACTERS_MOST characters; `traffic` if none is left
  */
 function renderTrafficName(file) {
   const stem = path.basename(file).replace(/\.(log|har|txt|json|gz)$/, '')
@@ -54,7 +54,7 @@ function renderTrafficName(file) {
  * @typedef {object} Unread
  * @property {'line' | 'entry'} unit
  * @property {number} count
- * @property {number[]} first the numbers of the first ones, from 1 on
+ * @property {number[]} first the numbers of the first NAMED_MOST, from 1 on
  */
 
 /**
@@ -62,7 +62,7 @@ function renderTrafficName(file) {
  * @param {string} file its path
  * @param {{ mix: ReturnType<typeof createMixCounter>, signal: AbortSignal }} options
  * @returns {Promise<Unread>} count: 0: all lines were read
- * @throws {UsageError} if it cannot be read, or has a line of more than 1 MiB; the signal's reason when it aborts
+ * @throws {UsageError} if it cannot be read, or has a line that is too long (LOG_LIMITS); the signal's reason when it aborts
  */
 async function addLogRequests(file, { mix, signal }) {
   /** @type {Unread} */
@@ -83,7 +83,7 @@ async function addLogRequests(file, { mix, signal }) {
 }
 
 /**
- * Adds the requests of a HAR of at most 64 MiB to a mix.
+ * Adds the requests of a HAR of at most DOCUMENT_BYTES_MOST to a mix.
  * @param {string} file its path
  * @param {ReturnType<typeof createMixCounter>} mix
  * @returns {Unread} count: 0: all entries were read
@@ -129,7 +129,7 @@ function renderUnreadCount({ unit, count, first }) {
 /**
  * Renders the numbers of a mix, the methods that were left out, and the fields that the log lacks.
  * @param {Mix} mix
- * @returns {string[]} lines
+ * @returns {string[]} lines; without a request, those on what was left out or lacks alone
  */
 function renderMix({ traffic, count: requests, paths, unsupportedMethods, missingFields }) {
   const { requestsPerSecond: rate, kinds } = traffic

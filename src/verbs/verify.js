@@ -22,7 +22,7 @@ export function addVerify(verb, { print, end }) {
  * Computes the numbers of a run of any kind again, and compares them with the recorded ones.
  * @param {string} folder of the run
  * @returns {Promise<{ lines: string[], agrees: boolean }>} lines: to print; agrees: no number differs, and nothing is damaged
- * @throws {BenchError} if the folder holds no run, or a file of it cannot be read
+ * @throws {BenchError} if the folder holds no run, or a file of it cannot be read; as `verifyRun`
  */
 export async function verifyRunFolder(folder) {
   const computed = findComputedKind(folder)

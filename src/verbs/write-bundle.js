@@ -17,13 +17,14 @@ const FAULTS_MOST = 3
 const NO_FAULT = /^(\d+ of|not computed|another version)/
 
 /**
- * Writes a run as one file, after `verify` has accepted its content. Names of hosts, users and folders are replaced.
+ * Writes a run as one file, after `verify` has accepted its content. Names of hosts, users and folders are replaced, except those that
+ * are an arm's name, too.
  * @param {string} folder of the run
  * @param {{ file?: string, keepsNames?: boolean }} options file: named after the run by default; keepsNames: hosts,
  *   users and folders stay named; false by default
  * @returns {Promise<string[]>} lines that say what the file contains
  * @throws {UsageError} if the file's name is not that of a bundle, or the folder is a file; {BenchError} if the folder holds no run,
- *   `verify` does not accept it, or the bundle cannot be written
+ *   `verify` does not accept it, or the bundle cannot be written; as `readFilesToBundle` and `verifyRunFolder`
  */
 export async function bundleRun(
   folder,
@@ -70,7 +71,7 @@ function assertBundleNames(folder, file) {
  * Asserts that `verify` accepts the files of a bundle: replacing names must change no number.
  * @param {Record<string, string>} files text by name
  * @param {string} folder of the run, for the error
- * @throws {BenchError} with the first faults if it does not
+ * @throws {BenchError} with the first FAULTS_MOST faults if it does not; if a temporary file cannot be written; as `verifyRunFolder`
  */
 async function assertVerified(files, folder) {
   await withTemporaryFolder('sidecar-bench-bundle', async stagedFolder => {

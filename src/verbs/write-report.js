@@ -40,7 +40,7 @@ const DECISION_PAGE = 'decision.html'
  * @param {ReturnType<typeof readRun>} [options.run] if it was read already
  * @returns document; markdown: renders it; writeHtml, writeSvgs, writeDecision: write files to `out` and return their
  *   paths; write: report.md and report.html
- * @throws {BenchError} if the folder holds no run; the functions throw it if a file cannot be written
+ * @throws {BenchError} if the folder holds no run; as `evaluateRunClaims`; the functions throw it if a file cannot be written
  */
 export function openReport({ folder, summary, claims: files, run = readRun(folder) }) {
   const { manifest, records, warnings } = run
@@ -60,7 +60,7 @@ export function openReport({ folder, summary, claims: files, run = readRun(folde
     markdown,
     writeHtml: (out = folder) => writeHtml(out),
     writeSvgs: (out = folder) => writeSvgs(out),
-    /** Writes the page for a decision. */
+    /** Writes one page of A4 to print, for a decision by this run. */
     writeDecision: (out = folder) =>
       writeAtomically(out, DECISION_PAGE, renderDecisionPage({ document, summary, manifest, style: readStyle() })),
     /** Writes report.md and report.html beside the records. */
@@ -75,8 +75,8 @@ export function openReport({ folder, summary, claims: files, run = readRun(folde
  * Reads the series of the sidecars of all trials with a window, thinned to as many points as a page can have.
  * @param {string} folder of the run
  * @param {TrialRecord[]} records
- * @returns {{ series: Map<string, SidecarSeries[]>, warnings: string[] }} series: by the trial's id, without trials that have no
- *   samples; warnings: errors of reading, and the ids of those trials
+ * @returns {{ series: Map<string, SidecarSeries[]>, warnings: string[] }} series: by the trial's id, without trials whose
+ *   samples are missing or cannot be read; warnings: errors of reading, and the ids of those trials
  * @throws any error of reading that is no BenchError
  */
 function readAllSeries(folder, records) {
@@ -103,7 +103,8 @@ function readAllSeries(folder, records) {
 }
 
 /**
- * Computes the most points that a series may have, so that those of all trials together are POINTS_MOST.
+ * Computes the most points that a series may have, so that those of all trials together are at most POINTS_MOST; more, if each would
+ * have fewer than POINTS_OF_SERIES_LEAST.
  * @param {TrialRecord[]} records
  * @returns {number} from POINTS_OF_SERIES_LEAST to POINTS_OF_SERIES_MOST
  */

@@ -166,6 +166,31 @@ describe('the metrics of a sidecar', () => {
     })
   })
 
+  it('are of each of the arms that stand at the same time, by its own sidecars and its own record', async () => {
+    const load = { kind: /** @type {const} */ ('interleaved'), isInterleaved: /** @type {const} */ (true) }
+    const arms = ['pipy', 'envoy'].map(plane => createArm({ plane, cpuLimitCores: null, load }))
+    const armSpecs = /** @type {any[]} */ (
+      arms.map(({ id }) => ({ service: 'gateway', role: 'sidecar', cpuLimitCores: null, armId: id }))
+    )
+    const sampleBoth = (/** @type {number[]} */ seconds) => ({
+      ...{ kind: /** @type {const} */ ('sampled'), specs: armSpecs, windowStartMs: 0 },
+      sample: { epochMs: 0, readings: seconds.map(cpuSeconds => createReading({ cpuSeconds })) },
+    })
+    const end = (/** @type {number} */ i) => endTrial({ arm: arms[i], load: { verified: 100 * (i + 1), failed: 0 } })
+    const values = await expose(
+      ...arms.map(arm => startTrial(arm)),
+      ...[sampleBoth([1, 10]), sampleBoth([1.5, 12])],
+      // k6 counts the requests of both.
+      counted(300),
+      ...[end(0), end(1)],
+    )
+    const of = (/** @type {string} */ plane) => `plane="${plane}",link="link",cap_cores="none",arm="link-${plane}"`
+    expect(values[`sidecar_cpu_seconds_total{${of('pipy')},service="gateway"}`]).toBeCloseTo(0.5)
+    expect(values[`sidecar_cpu_seconds_total{${of('envoy')},service="gateway"}`]).toBeCloseTo(2)
+    expect(values[`requests_total{${of('pipy')}}`]).toBe(100)
+    expect(values[`requests_total{${of('envoy')}}`]).toBe(200)
+  })
+
   it('go on over trials, each of which starts from readings of its own', async () => {
     const trial = [started(), sampled({ cpuSeconds: 3 }), sampled({ cpuSeconds: 3.5 }), endTrial()]
     const exposed = await expose(plan(), ...trial, ...trial, ...trial)

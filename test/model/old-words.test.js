@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { moderniseDocument, moderniseUserFile } from '../../src/model/old-words.js'
+import { SCHEMA_VERSION } from '../../src/model/versions.js'
 
 const arm = { id: 'a', capCores: 1, load: { kind: 'turns', users: 32, isBesideOthers: true } }
 
@@ -41,6 +42,11 @@ describe('documents of schema version 3', () => {
   it('keep the names that a user chose', () => {
     const topologies = { turns: { services: [{ name: 'turns' }] } }
     expect(moderniseDocument({ schemaVersion: 3, topologies }).topologies).toEqual(topologies)
+  })
+
+  it('keep their words if they are damaged, so that the schema names the fault', () => {
+    const damaged = { schemaVersion: 3, arms: [null], trial: { searchOf: null, arm: {} } }
+    expect(moderniseDocument(damaged)).toEqual({ ...damaged, schemaVersion: SCHEMA_VERSION })
   })
 
   it('are read alone: any other version is as it was written', () => {

@@ -89,6 +89,22 @@ describe('createPlan', () => {
     expect(mixOf(1).traffic).toBe(small.traffic)
   })
 
+  it('measures cost first, and each kind once, however a file names them', () => {
+    const plan = (/** @type {any} */ overrides) =>
+      createFakePlan(
+        parseExperiment(
+          'name: own\nquestion: q\nmeasure: [capacity, cost, cost]\naxes: { plane: [pipy, envoy], link: [pair], cpuLimitCores: [1] }\n',
+          'own.yaml',
+        ),
+        { overrides },
+      )
+    const kindsOf = (/** @type {any} */ overrides) => [...new Set(plan(overrides).arms.map(({ kind }) => kind))]
+    expect(kindsOf({ profile: 'quick' })).toEqual(['cost', 'capacity'])
+    const ids = plan({ profile: 'quick' }).trials.map(({ id }) => id)
+    expect(new Set(ids).size).toBe(ids.length)
+    expect(kindsOf({ profile: 'quick', precision: 0.02 })).toEqual(['cost'])
+  })
+
   it('warms interleaved arms up for as long as the slowest of them needs', () => {
     const { arms } = createFakePlan(
       parseExperiment(

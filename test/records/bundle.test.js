@@ -222,11 +222,4 @@ describe('names in a bundle', () => {
   })
 
   it('stay if an arm has them, and are reported', () => expect(keptNames).toEqual(['pipy']))
-
-  it('are hidden if an arm has them only as a part of a word', () => {
-    const files = { 'manifest.json': JSON.stringify({ ...manifest, arms: [{ id: 'link-envoy' }] }) }
-    const hider = createNameHider(files, { folders: [], names: ['env', 'envoy'] })
-    expect(hider.hide('the host env runs envoy')).toBe('the host hidden runs envoy')
-    expect(hider.keptNames).toEqual(['envoy'])
-  })
 })

@@ -116,7 +116,7 @@ function renderUndecidedReason({ ratio, verdict, disparities, quantity, arms, is
   const missing = ratio.values.filter(value => value === null).length
   if (verdict === 'no-difference-shown') return 'no difference shown'
   if (verdict === 'indicative')
-    return `indicative only: ${renderRatioInterval(ratio)} in ${length - missing} rounds, ${chooseRoundsLeast(isSequence)} are needed`
+    return `indicative only: ${renderRatioWithInterval(ratio)} in ${length - missing} rounds, ${chooseRoundsLeast(isSequence)} are needed`
   if (disparities.length > 0) return `no equal work: ${disparities.join('; ')}`
   if (length === 0) return `${quantity} was not measured`
   return `no value in ${missing} of ${length} rounds${renderSpoiledArms(arms, quantity)}`
@@ -127,17 +127,22 @@ function renderUndecidedReason({ ratio, verdict, disparities, quantity, arms, is
  * @param {Quantity} ratio
  * @returns {string} `-` without a median
  */
-export function renderRatioInterval(ratio) {
-  const chooseDigits = (/** @type {number} */ value) => (value < 10 ? 2 : 1)
-  const format = (/** @type {number} */ value) => value.toFixed(value < 0.1 ? 4 : chooseDigits(value))
+export function renderRatioWithInterval(ratio) {
+  const format = (/** @type {number} */ value) => value.toFixed(chooseRatioDecimals(value))
   return ratio.median === null ? '-' : `${format(ratio.median)}${renderInterval(ratio, format)}`
+}
+
+/** Chooses the decimals of a ratio, for about three significant digits. @param {number} ratio */
+function chooseRatioDecimals(ratio) {
+  if (ratio < 0.1) return 4
+  return ratio < 10 ? 2 : 1
 }
 
 /**
  * Renders the limits of an answer: a CPU limit other than the published one, times at saturation, and (for a throughput) arms
  * that something other than the sidecar bound.
- * @param {{ arms: SummaryArm[], quantity: string, isAtCap: boolean, namedLimit: number | undefined }} options isAtCap: the arms
- *   have the published CPU limit; namedLimit: that limit, in cores
+ * @param {{ arms: SummaryArm[], quantity: string, isAtCap: boolean, namedLimit: number | undefined }} options arms: at least one;
+ *   isAtCap: they have the published CPU limit; namedLimit: that limit, in cores
  * @returns {string[]} []: nothing limits it
  */
 export function renderCaveats({ arms, quantity, isAtCap, namedLimit }) {
@@ -192,9 +197,9 @@ const PHASES = [
 ]
 
 /**
- * Renders that the control plane did not bind the phase of a time, or that it is unknown whether it did.
+ * Renders why the time of a phase says nothing about its control plane: that was seldom at its limit, or it is unknown how often.
  * @param {{ arm: SummaryArm, quantity: string, over: AxisName }} options over: the axis whose value is named
- * @returns {string | null} null: the control plane bound the phase, or the quantity is not the time of a phase
+ * @returns {string | null} null: it was at its limit for BOUND_LEAST of the phase, or the quantity is not the time of a phase
  */
 export function renderUnboundPhase({ arm, quantity, over }) {
   const phase = PHASES.find(({ times }) => times.test(quantity))

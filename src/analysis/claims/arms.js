@@ -80,7 +80,7 @@ export function findSeries({ arms, among, over, listValues }) {
 }
 
 /**
- * Says whether arms with the same CPU limit have the same number of users.
+ * Says whether all arms with the same CPU limit have the same number of users.
  * @param {SummaryArm[]} arms
  * @returns {boolean}
  */
@@ -102,7 +102,7 @@ export function readAxisValue(arm, over) {
 /**
  * Renders the values that the arms with sidecars (else all arms) share: link, rate and users, and values of other axes that are
  * not the default.
- * @param {SummaryArm[]} arms
+ * @param {SummaryArm[]} arms at least one
  * @param {{ hasCap: boolean }} options hasCap: include their CPU limit
  * @returns {string} empty: they share none
  */
@@ -213,7 +213,7 @@ export function renderSelector({ plane, service, cpuLimitCores, ...axes }) {
 /**
  * Renders the published CPU limits, and those of the arms of this run: `published at a cap of 1, here 2`.
  * @param {SummaryArm[]} arms
- * @param {Selector[]} selectors
+ * @param {Selector[]} selectors of which at least one names a limit
  * @returns {string}
  */
 function renderCaps(arms, ...selectors) {

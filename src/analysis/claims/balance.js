@@ -1,7 +1,7 @@
 import { summariseValues } from '../../lib/stats.js'
 import { ALGORITHMS } from '../../model/balance.js'
 import { BALANCE_QUANTITIES } from '../../model/balance-quantities.js'
-import { createUntestableAnswer, renderRatioInterval } from './answers.js'
+import { createUntestableAnswer, renderRatioWithInterval } from './answers.js'
 
 /** Judges a published ratio of two assignments by a run of `balance`. Pure. */
 /**
@@ -34,7 +34,7 @@ export function testBalance({ quantity, of: numerator, to, items, shards, ratio:
   const [over, under] = [a, b].map(({ median }) => Number(median))
   const ratio = under === 0 ? null : over / under
   const numbers = `${over.toFixed(digits)} to ${under.toFixed(digits)}`
-  const text = renderRatioInterval({ median: ratio, low: null, high: null, values: [] })
+  const text = renderRatioWithInterval({ median: ratio, low: null, high: null, values: [] })
   const ours = ratio === null ? numbers : `${text} (${numbers})`
   if (low <= 0 && high >= 0) return createUntestableAnswer('no difference shown', ours)
   const isLower = high < 0

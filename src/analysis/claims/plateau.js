@@ -4,7 +4,7 @@ import {
   CLAIM_QUANTITIES,
   createUntestableAnswer,
   listRoundValues,
-  renderRatioInterval,
+  renderRatioWithInterval,
   renderUnboundPhase,
 } from './answers.js'
 import { findSeries, readAxisValue, renderArmConditions } from './arms.js'
@@ -18,8 +18,8 @@ import { findSeries, readAxisValue, renderArmConditions } from './arms.js'
 
 /**
  * Tests a plateau. Reproduced: it begins at the published value. Direction only: at another value. Contradicted: the quantity
- * falls up to the last value. Not testable: fewer than three values or a published one were not measured, intervals are missing
- * or too wide, or the control plane did not bind.
+ * falls up to the last value. Not testable: fewer than three values were measured, or a published one was not; intervals are
+ * missing or too wide; or the control plane was seldom at its limit (`renderUnboundPhase`).
  * @param {Plateau} relation
  * @param {Summary} summary
  * @returns {ClaimAnswer} ours: null if the run lacks such arms, or fewer than three values were measured
@@ -30,11 +30,14 @@ export function testPlateau({ quantity, over, among, before, from }, summary) {
   if ('why' in selection) return createUntestableAnswer(selection.why)
   const { series, isAtCap } = selection
   const [plateau] = findPlateau({ group: series, across: over, quantity, seed: summary.run.seed })
-  if (!plateau) return createUntestableAnswer('fewer than three values were measured')
+  if (!plateau) {
+    const hasThree = series.filter(arm => listValues(arm).some(value => value !== null)).length >= 3
+    return createUntestableAnswer(hasThree ? 'nothing has a ratio to 0' : 'fewer than three values were measured')
+  }
   const { ratio, isSure, last } = plateau
   const conditions = renderArmConditions(series, { hasCap: isAtCap })
   const { label } = CLAIM_QUANTITIES[quantity]
-  const ours = `${label} from ${plateau.from} on, ${renderRatioInterval(ratio)} of the least (${conditions})`
+  const ours = `${label} from ${plateau.from} on, ${renderRatioWithInterval(ratio)} of the least (${conditions})`
   if (!isSure) {
     const why = ratio.low === null ? 'indicative only: too few rounds for an interval' : 'not clear'
     return createUntestableAnswer(why, ours)

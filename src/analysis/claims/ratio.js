@@ -6,7 +6,7 @@ import {
   listRoundValues,
   NOT_TESTABLE,
   renderCaveats,
-  renderRatioInterval,
+  renderRatioWithInterval,
   renderUnboundPhase,
 } from './answers.js'
 import { findPair, renderArmConditions } from './arms.js'
@@ -48,7 +48,7 @@ export function testRatio(relation, summary) {
   const { status, reasons } = chooseRatioStatus(relation, { ...judged, isAtCap, unbound })
   return {
     status,
-    ours: judged.ratio.median === null ? null : `${renderRatioInterval(judged.ratio)} (${conditions})`,
+    ours: judged.ratio.median === null ? null : `${renderRatioWithInterval(judged.ratio)} (${conditions})`,
     reason: [...reasons, ...caveats].join('; '),
   }
 }
@@ -75,13 +75,14 @@ function chooseRatioStatus({ ratio: theirs, tolerance, otherCaps }, { ratio, ver
 }
 
 /**
- * Renders that the control plane did not bind with fewer shards, or that it is unknown whether it did: more shards then cannot help.
+ * Renders why more shards cannot help: with fewer of them the control plane was seldom at its limit, or it is unknown how often.
  * @param {SummaryArm[]} pair
  * @param {string} quantity
- * @returns {string | null} null: it did bind, the arms have the same number of shards, or the quantity is not the time of a phase
+ * @returns {string | null} null: it was at its limit, both arms have the same number of shards, or the quantity is not the time of a
+ *   phase
  */
 function renderUnboundByShards(pair, quantity) {
   const [fewer, more] = pair.toSorted((x, y) => (x.conditions.shards ?? 1) - (y.conditions.shards ?? 1))
-  if (fewer.conditions.shards === more.conditions.shards) return null
+  if ((fewer.conditions.shards ?? 1) === (more.conditions.shards ?? 1)) return null
   return renderUnboundPhase({ arm: fewer, quantity, over: 'shards' })
 }

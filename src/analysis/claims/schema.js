@@ -23,6 +23,8 @@ const selector = z.strictObject({
   ),
 })
 const tolerance = z.number().positive()
+const isNumericAxis = (/** @type {AxisName | 'plane'} */ over) =>
+  over !== 'plane' && [1, 100].some(value => AXES[over].schema.safeParse(value).success)
 const assignment = z.strictObject({ algorithm: createNameSchema('algorithm', ALGORITHM_NAMES), sizes: z.enum(SIZES) })
 
 const ratio = z.strictObject({
@@ -48,6 +50,10 @@ const shape = z
     tolerance: tolerance.default(0.15),
   })
   .refine(({ over, among }) => over === 'plane' || among.plane !== undefined, 'among names no plane')
+  .refine(
+    ({ shape, over }) => (shape !== 'line' && shape !== 'bends') || isNumericAxis(over),
+    'a line needs an axis of numbers',
+  )
 
 const plateau = z.strictObject({
   quantity,

@@ -12,7 +12,7 @@ import {
   listRoundValues,
   NOT_TESTABLE,
   renderCaveats,
-  renderRatioInterval,
+  renderRatioWithInterval,
   renderSpoiledArms,
 } from './answers.js'
 import { findSeries, readAxisValue, renderArmConditions } from './arms.js'
@@ -62,7 +62,7 @@ const KINDS = {
 
 /**
  * Tests a shape over an axis or over planes. Spoiled points are left out, and the reason names them. Not testable: the run
- * lacks such arms, or has fewer points or rounds than the shape and an interval need.
+ * lacks such arms, has fewer points or rounds than the shape and an interval need, or shows no shape clearly.
  * @param {Shape} relation
  * @param {Summary} summary
  * @returns {ClaimAnswer} ours: null if no point is left
@@ -137,7 +137,7 @@ function renderPoints(points, { quantity, label, isAtCap }) {
 function judgeDirection({ points, judgePoints }, direction) {
   const { ratio, verdict, why } = judgePoints(/** @type {Point} */ (points.at(-1)), points[0])
   if (verdict !== 'higher' && verdict !== 'lower') return { status: NOT_TESTABLE, why }
-  const factor = `last over first ${renderRatioInterval(ratio)}`
+  const factor = `last over first ${renderRatioWithInterval(ratio)}`
   if (verdict !== direction) return { status: 'contradicted', why: factor }
   const opposite = direction === 'higher' ? 'lower' : 'higher'
   const back = points.slice(1).find((point, i) => judgePoints(point, points[i]).verdict === opposite)
@@ -155,7 +155,7 @@ function judgeFlat({ points, tolerance, judgePoints }) {
   const sorted = points.toSorted((x, y) => computeMedian(x) - computeMedian(y))
   const { ratio, verdict, why } = judgePoints(/** @type {Point} */ (sorted.at(-1)), sorted[0])
   if (verdict === 'invalid' || ratio.median === null || ratio.low === null) return { status: NOT_TESTABLE, why }
-  const factor = `largest over smallest ${renderRatioInterval(ratio)}`
+  const factor = `largest over smallest ${renderRatioWithInterval(ratio)}`
   if (ratio.median <= 1 + tolerance) return { status: 'reproduced', why: factor }
   if (ratio.low > 1 + tolerance) return { status: 'contradicted', why: factor }
   return { status: NOT_TESTABLE, why: `not clear: ${factor}` }

@@ -6,7 +6,7 @@ import { serveAuthority } from './server.js'
 /**
  * @typedef {object} Configuration
  * @property {{ address: string, port: number }} listen
- * @property {{ certificatePath: string, keyPath: string }} authority
+ * @property {{ certificatePath: string, keyPath: string }} authority whose key is ECDSA P-256
  * @property {{ certificatePath: string, keyPath: string }} credentials that the server shows
  * @property {{ identity: string, dnsName: string }[]} certifies as in server.js
  * @property {string} token as in server.js

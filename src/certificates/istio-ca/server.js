@@ -24,7 +24,7 @@ const SECONDS_MOST = 90 * 24 * 3600
  */
 
 /**
- * Serves the authority until it is closed.
+ * Serves the authority until it is closed, which also ends the calls under way.
  * @param {Options} options
  * @param {{ address: string, port: number }} endpoint port 0: any that is free
  * @returns {Promise<{ port: number, close: () => void }>} port: the bound one
@@ -42,17 +42,19 @@ export async function serveAuthority(options, { address, port }) {
   return { port: Number(boundPort), close: () => server.forceShutdown() }
 }
 
-/** Loads the service of ca.proto. @returns {grpc.ServiceClientConstructor} */
+/** Loads the service of ca.proto, whose 64-bit integers become numbers. @returns {grpc.ServiceClientConstructor} */
 function loadService() {
   const { istio } = /** @type {any} */ (grpc.loadPackageDefinition(loadSync(PROTO, { longs: Number })))
   return istio.v1.auth.IstioCertificateService
 }
 
 /**
- * Creates the handler that signs requests. It answers another token by UNAUTHENTICATED, a request that it cannot read or
- * a lifetime beyond SECONDS_MOST by INVALID_ARGUMENT, and one for anything but one identity that it certifies by PERMISSION_DENIED.
+ * Creates the handler that signs requests, for DEFAULT_SECONDS if they name no lifetime. It answers another token by UNAUTHENTICATED, a
+ * request that it cannot read or a lifetime that is negative or beyond SECONDS_MOST by INVALID_ARGUMENT, and one for anything but one
+ * identity that it certifies by PERMISSION_DENIED.
  * @param {Options} options
- * @returns {grpc.handleUnaryCall<{ csr: string, validityDuration: number }, { certChain: string[] }>}
+ * @returns {grpc.handleUnaryCall<{ csr: string, validityDuration: number }, { certChain: string[] }>} certChain: the new certificate and
+ *   that of the authority, as PEM
  */
 function createHandler({ authority, authorityPem, certifies, token }) {
   return async ({ metadata, request }, callback) => {
@@ -79,8 +81,12 @@ function createHandler({ authority, authorityPem, certifies, token }) {
         `a certificate is valid for 1 to ${SECONDS_MOST} s, not ${lifeSeconds}`,
       )
     const lifeMs = lifeSeconds * 1000
-    const leaf = await signCertificate({ authority: { ...authority, lifeMs }, ...certified, publicKey })
-    callback(null, { certChain: [leaf, authorityPem] })
+    try {
+      const leaf = await signCertificate({ authority: { ...authority, lifeMs }, ...certified, publicKey })
+      callback(null, { certChain: [leaf, authorityPem] })
+    } catch (error) {
+      refuse(grpc.status.INTERNAL, `the certificate cannot be signed: ${/** @type {Error} */ (error).message}`)
+    }
   }
 }
 

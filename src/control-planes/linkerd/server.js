@@ -33,12 +33,12 @@ const SPIFFE_HEADER = 'workload.spiffe.io'
  */
 
 /**
- * Serves the policies at a port and the certificate at a Unix socket, until it is closed. Requests for policies of another workload are
- * refused.
+ * Serves policies and endpoints at a port and the certificate at a Unix socket, until it is closed. Requests for policies of another
+ * workload are refused; the certificate is sent once the policy of each inbound port in the tables has been.
  * @param {{ workload: string, tables: Tables, credentials: Workload }} options workload: the name by which the proxy identifies itself
  * @param {{ address: string, port: number, socket: string }} endpoint port 0: any that is free; socket: a path; a file there is removed
  * @returns {Promise<{ port: number, close: () => void }>} port: the bound one
- * @throws {Error} if it cannot listen at one of them
+ * @throws {Error} if it cannot listen at one of them (the other may then stay open), or remove what is at the path
  */
 export async function serveControlPlane({ workload, tables, credentials }, { address, port, socket }) {
   const { io, SpiffeWorkloadAPI } = loadServices()
@@ -61,7 +61,8 @@ export async function serveControlPlane({ workload, tables, credentials }, { add
 }
 
 /**
- * Creates the server of policies and endpoints. It answers NOT_FOUND to another workload, and for a destination or port without a policy.
+ * Creates the server of policies and endpoints. The policy services answer NOT_FOUND to another workload, and for a destination or port
+ * without a policy. Destination checks no workload: it answers an unknown path with no endpoints, and any with an empty profile.
  * @param {any} interfaces of Linkerd, by package
  * @param {{ workload: string, tables: Tables, sentPolicies: ReturnType<typeof createPortTracker> }} options sentPolicies: gets each port
  *   whose policy was sent
@@ -91,7 +92,7 @@ function createPolicyServer({ destination, inbound, outbound }, { workload, tabl
 }
 
 /**
- * Finds the policy of connections to a destination.
+ * Finds the policy of connections to a destination: that of the first entry that matches.
  * @param {Tables} tables
  * @param {{ address: string, port: number }} destination
  * @throws {Error} which gRPC answers as NOT_FOUND, if no entry matches
@@ -105,7 +106,7 @@ function findOutboundPolicy(tables, destination) {
 }
 
 /**
- * Finds the policy of connections to a port.
+ * Finds the policy of connections to a port: that of the first entry that matches.
  * @param {Tables} tables
  * @param {number} port
  * @throws {Error} which gRPC answers as NOT_FOUND, if no entry matches
@@ -116,7 +117,8 @@ function findInboundPolicy(tables, port) {
 }
 
 /**
- * Creates the server of the certificate. It answers INVALID_ARGUMENT to a request without SPIFFE's header.
+ * Creates the server of the certificate. It answers INVALID_ARGUMENT to a request without SPIFFE's header, and lets others wait for the
+ * policies. A certificate or key that cannot be parsed ends the stream with an error.
  * @param {any} SpiffeWorkloadAPI the interface
  * @param {{ credentials: Workload, sentPolicies: ReturnType<typeof createPortTracker> }} options sentPolicies: the certificate waits for
  *   these
@@ -150,7 +152,7 @@ export function loadServices() {
  * Binds a server, which serves from then on.
  * @param {grpc.Server} server
  * @param {string} endpoint an address and port, or `unix:` and a path
- * @returns {Promise<number>} the bound port
+ * @returns {Promise<number>} the bound port; without meaning for a path
  * @throws {Error} if it cannot bind
  */
 function bindServer(server, endpoint) {
@@ -178,7 +180,8 @@ function createStreamHandler(createMessage) {
 }
 
 /**
- * Creates a tracker of ports: `complete` resolves when each of the ports has been added; at once if there are none.
+ * Creates a tracker of ports: `complete` resolves when each of the ports has been added; at once if there are none. `add` ignores other
+ * ports.
  * @param {number[]} ports
  */
 function createPortTracker(ports) {

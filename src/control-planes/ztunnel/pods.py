@@ -18,7 +18,7 @@ ACK, ERROR = 1, 1
 
 
 def encode_varint(number):
-    """Returns a number as protobuf has it: 7 bits a byte, the lowest first."""
+    """Returns a number from 0 as protobuf has it: 7 bits a byte, the lowest first."""
     encoded = b""
     while number > 127:
         encoded += bytes([number & 127 | 128])
@@ -43,7 +43,10 @@ def read_varint(message, at):
 
 
 def read_field(message, number):
-    """Returns the content of a field; empty if it is missing, which is its default in protobuf. All fields must be of bytes."""
+    """Returns the content of a field; empty if it is missing, which is its default in protobuf. All fields must be of bytes.
+
+    Raises IndexError if the message ends within the key or the length of a field.
+    """
     at = 0
     while at < len(message):
         key, at = read_varint(message, at)
@@ -61,7 +64,11 @@ def encode_pod(name, namespace, service_account):
 
 
 def await_acknowledgement(connection, subject):
-    """Exits with a message that names the subject if ztunnel refuses it, or closes the connection."""
+    """Waits for the answer about a subject, and returns unless it has an error.
+
+    Exits with a message that names the subject if ztunnel refuses it, or closes the connection. Raises OSError if the connection breaks,
+    and IndexError if the answer cannot be read.
+    """
     message = connection.recv(MOST_MESSAGE_BYTES)
     if not message:
         sys.exit(f"ztunnel closed the connection when it was told of {subject}")
@@ -71,7 +78,12 @@ def await_acknowledgement(connection, subject):
 
 
 def main(path, endpoint, *pods):
-    """Hands over the pods, and holds the connection as long as the proxy does. Always exits with a message."""
+    """Hands over the pods, and holds the connection as long as the proxy does. Never returns.
+
+    Exits with a message when ztunnel closes the connection or refuses a pod, or if POD_NETWORKS has another number of namespaces. Other
+    errors end it with a traceback, such as OSError for a socket that exists or a namespace that does not, and KeyError if POD_NETWORKS
+    is not set.
+    """
     networks = os.environ["POD_NETWORKS"].split(":")
     if len(networks) != len(pods):
         sys.exit(f"{len(pods)} pods, and POD_NETWORKS has {len(networks)} namespaces")

@@ -18,7 +18,11 @@ export const apiControl = createFileControl({
   ],
 })
 
-/** @param {SidecarOptions} options */
+/**
+ * Creates a Caddy whose administration port is open. Its first file is its configuration.
+ * @param {SidecarOptions} options
+ * @throws {BenchError} as `createSidecar`
+ */
 function createSidecarWithAdmin(options) {
   return createSidecar(options, { hasAdmin: true })
 }

@@ -9,7 +9,7 @@ const MOST_HEADER_BYTES = 64 * 1024
 /**
  * Renders the configuration of a sidecar: its certificate, and a server for each direction that it has.
  * @param {SidecarModel} model
- * @param {{ hasAdmin?: boolean }} [options] hasAdmin: the administration port is open, for changes of the configuration
+ * @param {{ hasAdmin?: boolean }} [options] hasAdmin: the administration port is open, for changes of the configuration; false by default
  * @returns an object of Caddy's JSON
  */
 export function renderConfig(model, { hasAdmin = false } = {}) {
@@ -41,7 +41,8 @@ export function renderConfig(model, { hasAdmin = false } = {}) {
 }
 
 /**
- * Renders the server of a listener, with a named route for each cluster that its routes lead to.
+ * Renders the server of a listener, with a named route for each cluster that its routes lead to. It speaks mTLS if it is inbound and
+ * strict, and else plaintext alone, also where plaintext and mTLS are permitted.
  * @param {'inbound' | 'outbound'} name
  * @param {{ model: SidecarModel, listener: NonNullable<SidecarModel['inbound' | 'outbound']> }} options listener: the model's of
  *   that name
@@ -75,6 +76,7 @@ function renderServer(name, { model, listener: { address, port, routes } }) {
  * Lists the protocols of a listener: HTTP/1.1, and HTTP/2 if it may be spoken there.
  * @param {SidecarModel['inbound']} inbound null: the listener is the outbound one
  * @param {SidecarModel} model
+ * @returns names of Caddy: h2c is HTTP/2 in plaintext
  */
 function listProtocols(inbound, { carriesGrpc }) {
   if (!carriesGrpc && inbound?.protocol !== 'http/2') return ['h1']
@@ -83,7 +85,8 @@ function listProtocols(inbound, { carriesGrpc }) {
 
 /**
  * Renders the TLS of a strict listener, which closes plaintext connections and requires a certificate of clients.
- * @param {SidecarModel} model
+ * @param {SidecarModel} model with an inbound listener
+ * @returns fields of a server
  */
 function renderStrictTls({ trust, tls, inbound, identity }) {
   const serviceAccount = identity.slice(identity.lastIndexOf('/') + 1)

@@ -6,9 +6,10 @@ import { renderConfig } from './config.js'
 const HERE = '/proc/self/cwd'
 
 /**
- * Creates a Caddy that reads its configuration from a file.
+ * Creates a Caddy that reads its configuration from its only file.
  * @param {SidecarOptions} options
- * @param {{ hasAdmin?: boolean }} [config] hasAdmin: with an open administration port, which takes configurations while it serves
+ * @param {{ hasAdmin?: boolean }} [config] hasAdmin: with an open administration port, which takes configurations while it serves; false by
+ *   default
  * @returns {ProcessSpec}
  * @throws {BenchError} if the model has a limit that some plane cannot have
  */

@@ -18,7 +18,7 @@ export function renderRoutes(routes) {
 }
 
 /**
- * Renders a split as one route of Caddy for each cluster. As the first route that matches takes a request, each matches its own share
+ * Renders a route as one of Caddy for each cluster of its split. As the first that matches takes a request, each matches its own share
  * and those before it, and the last one all.
  * @param {Route} route
  */
@@ -45,7 +45,8 @@ function renderRoute({ host, pathPrefix, headers, split }) {
 }
 
 /**
- * Renders a match of a share of requests, in 256ths, by the first two hexadecimal digits of the id that Caddy makes once a request.
+ * Renders a match of a share of requests, in steps of 1 / SHARES, by the first two hexadecimal digits of the id that Caddy makes once a
+ * request.
  * @param {number} share 0 to 1; one that rounds to 0 matches no request
  */
 function renderShareMatch(share) {

@@ -54,7 +54,7 @@ export function renderAdsBootstrap(model, { server, apiType }) {
  * Renders the resources of a sidecar by type, in the form that ads/main.go reads.
  * @param {SidecarModel} model
  * @param {string | null} profile one of PROFILES; null: the first
- * @returns clusters without endpoints, the endpoints of each, the listeners, and the route configuration of each direction
+ * @returns clusters without endpoints, the endpoints of each, the listeners, and the route configuration of each direction that it has
  */
 export function renderAdsResources(model, profile) {
   const clusters = model.clusters.map(cluster => renderCluster(model, cluster))

@@ -13,7 +13,7 @@ import { createSidecar, estimateSidecarNeeds } from './launch.js'
 const REFUSED = 'refused '
 // Each sidecar's share includes the fixed memory of the server: Go, its protobuf types and an empty cache.
 const CONTROL_BYTES = { perSidecar: 300e3, perService: 15e3 }
-// A machine of two CPUs starts 400 Envoys within a quarter of a minute; with more, a rollout would show only their start.
+// A machine of two CPUs starts `realMost` Envoys within a quarter of a minute; with more, a rollout would show only their start.
 const SIMULATED = { realMost: 400, bytes: 200e3 }
 
 /** @type {ToolSpec} */
@@ -32,7 +32,7 @@ export const adsControls = [createAdsControl('ads'), createAdsControl('ads-delta
 
 /**
  * Creates a control of one variant of ADS.
- * @param {string} name
+ * @param {string} name of the control
  * @param {{ isDelta?: boolean }} [options] isDelta: only changed resources are sent, instead of the state of the world
  * @returns {Control}
  */
@@ -103,7 +103,7 @@ function parseRefusals(log) {
 }
 
 /**
- * Creates the request that parses a configuration, without sending it to its Envoy.
+ * Creates the request by which the server parses a configuration, and keeps it until the commit.
  * @param {SidecarOptions & ControlOptions} options
  * @returns {ReloadAction}
  */

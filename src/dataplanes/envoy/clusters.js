@@ -13,7 +13,7 @@ import { renderTlsContext, renderTransportSocket } from './tls.js'
 const UNLIMITED = 1_000_000_000
 
 /**
- * Renders a cluster with its endpoints, limits and TLS.
+ * Renders a cluster with its endpoints and TLS. Only features limit its requests.
  * @param {SidecarModel} model
  * @param {Cluster} cluster
  * @param {unknown} [source] config source of the certificate; absent: its files

@@ -15,7 +15,7 @@ export const PROFILES = ['lean', OSM, ISTIO]
 /**
  * Renders a bootstrap of the profiles lean and osm-1.1, with all listeners and clusters in it; Istio's is in istio/config.js.
  * @param {SidecarModel} model
- * @param {string | null} profile one of PROFILES; null: the first
+ * @param {string | null} profile one of PROFILES; null: the first; any but osm-1.1 renders as lean
  * @param {Sources} [sources] of routes or the certificate that Envoy gets elsewhere; absent: all is in it
  * @returns a Bootstrap of Envoy's v3 API
  */
@@ -32,7 +32,7 @@ export function renderBootstrap(model, profile, sources = {}) {
 /**
  * Renders the fields of a bootstrap that are the same with listeners in it and with a control plane.
  * @param {SidecarModel} model
- * @returns the node, the administration port, and histogram buckets if metrics are on
+ * @returns the node, named after the service, the administration port, and histogram buckets if metrics are on
  */
 export function renderCommonBootstrap(model) {
   return {

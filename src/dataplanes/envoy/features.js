@@ -26,7 +26,7 @@ const OPERATORS = {
 }
 
 /**
- * Renders an access log to the stream, since in a pod a user other than root may not open /dev/stdout.
+ * Renders an access log to the stream stdout, since in a pod a user other than root may not open /dev/stdout.
  * @param {Features} features
  * @returns one access log of Envoy's v3 API; []: the feature is off
  */
@@ -126,7 +126,7 @@ const RETURN_INTERVAL = '1s'
  * Renders ejection by consecutive failures only. A cluster's own setting takes precedence over that of the feature.
  * @param {Features} features
  * @param {Cluster} cluster
- * @returns fields of a cluster; {}: the feature is off
+ * @returns fields of a cluster; {}: the feature is off, also if the cluster has a setting
  */
 export function renderOutlierDetection({ 'outlier-ejection': feature }, cluster) {
   if (!feature) return {}
@@ -151,7 +151,7 @@ export function renderOutlierDetection({ 'outlier-ejection': feature }, cluster)
  * Renders a retry budget, a share of a cluster's requests. A cluster's own setting takes precedence over that of the feature.
  * @param {Features} features
  * @param {Cluster} cluster
- * @returns the field `retry_budget` of a circuit breaker's threshold; {}: the feature is off
+ * @returns the field `retry_budget` of a circuit breaker's threshold; {}: the feature is off, also if the cluster has a setting
  */
 export function renderRetryBudget({ 'retry-budget': feature }, { retryBudget }) {
   if (!feature) return {}
@@ -170,7 +170,7 @@ function renderHeaders(headers) {
 /**
  * Renders a rate limit, whose bucket is refilled once a second.
  * @param {string} name of its statistics
- * @param {number} [perSecond] absent: no limit
+ * @param {number} [perSecond] also the most tokens in the bucket; absent: no limit
  */
 function renderRateLimit(name, perSecond) {
   const always = { default_value: { numerator: 100, denominator: 'HUNDRED' } }

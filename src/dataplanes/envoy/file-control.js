@@ -36,7 +36,7 @@ export const fileControl = createFileControl({
   },
 })
 
-/** @param {SidecarOptions} options */
+/** Chooses the file that Envoy watches: its path in the sidecar's folder. @param {SidecarOptions} options */
 function chooseWatchedFile({ isRotated }) {
   return `${FOLDER}/${isRotated ? 'certificate' : 'outbound'}.json`
 }
@@ -44,7 +44,7 @@ function chooseWatchedFile({ isRotated }) {
 /**
  * Renders the file of a version: the outbound routes or, for a sidecar whose certificate is rotated, that certificate.
  * @param {SidecarOptions} options
- * @param {number} version
+ * @param {number} version 0: the first
  * @returns {string} the JSON of a DiscoveryResponse of Envoy's v3 API
  */
 function renderWatchedFile({ model, isRotated }, version) {

@@ -40,7 +40,7 @@ export const envoy = {
     durations: 'envoy_vhost_route_upstream_rq_time',
   },
   countWorkers,
-  // Profiles of meshes name no time, and Envoy's own is an hour (core.HttpProtocolOptions.idle_timeout).
+  // Istio's profile names no time, and Envoy's own is an hour (core.HttpProtocolOptions.idle_timeout).
   findIdleSeconds: ({ profile, timeouts }) =>
     profile === OSM || profile === ISTIO ? 3600 : Math.min(timeouts.requestSeconds, timeouts.idleSeconds),
   findUnsupported,
@@ -60,7 +60,7 @@ function countWorkers({ profile, cpus }) {
 }
 
 /**
- * Finds why the profile or this version of Envoy cannot have the conditions; null: it can.
+ * Finds why the profile or this version of Envoy cannot have the conditions; null: it can, as the lean profile always can.
  * @type {DataPlane['findUnsupported']}
  * @throws {BenchError} if the conditions name a feature that the kit does not know
  */

@@ -7,11 +7,11 @@ import { hasIstioFilters, ISTIO, ISTIO_ARGV } from './istio/index.js'
 
 /** @import { Control, DataPlane, ProcessSpec, SidecarOptions } from '../../model/types.ts' */
 
-// Envoy closes connections after their next answer for a second longer than its listeners are open.
+// Envoy closes connections after their next answer for a while longer than its listeners are open.
 const DRAIN = { seconds: 2, moreSeconds: 1 }
 
 /**
- * Creates an Envoy with the bootstrap of its profile.
+ * Creates an Envoy with the bootstrap of its profile, in its only file: a control that renders another replaces that.
  * @param {SidecarOptions} options
  * @returns {ProcessSpec}
  * @throws {BenchError} if the model has a limit that some plane cannot have
@@ -43,8 +43,8 @@ export function estimateSidecarNeeds({ configuredServices, workers }) {
 }
 
 /**
- * Creates the process with a shorter drain time, and the steps that drain its listeners, wait until that is over, and quit, all by the
- * administration port, which the process must have.
+ * Creates the process with a drain time of DRAIN, and the steps that drain its listeners, wait until that is over, and quit. The requests
+ * go to the administration port, which the process must have.
  * @type {NonNullable<DataPlane['endGracefully']>}
  */
 export function endGracefully(spec) {

@@ -37,9 +37,10 @@ const CONNECT_TIMEOUT_IS_504 = {
 }
 
 /**
- * Renders the listeners of a model: of requests, one for each direction that it has; of bytes, one for each route.
+ * Renders the listeners of a model: of requests, one for each direction that it has; of bytes, one for each route, whatever the profile and
+ * the sources.
  * @param {SidecarModel} model
- * @param {string | null} profile one of PROFILES; null: the first
+ * @param {string | null} profile one of PROFILES; null: the first; any but osm-1.1 renders as lean
  * @param {Sources} sources
  * @returns listeners of Envoy's v3 API, inbound first
  */
@@ -57,7 +58,7 @@ export function renderListeners(model, profile, sources) {
   return listeners
 }
 
-/** @param {SidecarModel} model */
+/** Renders a listener for each route of a model that carries bytes, inbound first. @param {SidecarModel} model */
 function renderByteListeners(model) {
   return listByteListeners(model).map(byteListener => {
     const filter = renderTcpProxy(model, byteListener)
@@ -71,7 +72,7 @@ function renderByteListeners(model) {
  * Renders a listener, of redirected connections if it has redirected ports.
  * @param {string} name
  * @param {Listener} listener
- * @param {ReturnType<typeof renderInboundChains | typeof renderOutboundChains>} chains
+ * @param {ReturnType<typeof renderInboundChains | typeof renderOutboundChains>} chains with the listener filters that they need
  */
 function renderListener(name, listener, chains) {
   const envoyListener = {
@@ -178,7 +179,7 @@ function renderConnectionManager(model, { direction, profile, source }) {
 }
 
 /**
- * Renders the filter of a listener that carries bytes to one cluster.
+ * Renders the filter of a listener that carries bytes to one cluster. It tries a connect again as often as the model retries.
  * @param {SidecarModel} model
  * @param {ByteListener} listener
  */

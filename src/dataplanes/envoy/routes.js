@@ -11,7 +11,8 @@ const RETRY_INTERVAL = '0.001s'
  * host the first match wins.
  * @param {SidecarModel} model
  * @param {'inbound' | 'outbound'} direction
- * @returns a RouteConfiguration of Envoy's v3 API, with the direction as its name
+ * @returns a RouteConfiguration of Envoy's v3 API, with the direction as its name; its virtual host has no routes if the model
+ *   lacks the direction
  */
 export function renderRouteConfig(model, direction) {
   const virtual_hosts = groupRoutesByHost(model[direction]?.routes ?? []).map(({ host, routes }) => ({
@@ -23,6 +24,7 @@ export function renderRouteConfig(model, direction) {
 }
 
 /**
+ * Renders a route with the model's request timeout and the fields of its features. Only a failed connect is tried again.
  * @param {SidecarModel} model
  * @param {{ direction: 'inbound' | 'outbound', route: Route }} options
  */

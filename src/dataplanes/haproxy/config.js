@@ -70,9 +70,12 @@ export function renderFiles(model, folder) {
 }
 
 /**
+ * Renders the sections of a sidecar that carries requests: defaults, the frontends of each direction that it has, a backend for each
+ * cluster, and the one that answers 404.
  * @param {SidecarModel} model
- * @param {string} folder
+ * @param {string} folder of the maps and error responses
  * @returns {Section[]}
+ * @throws {Error} as `renderBackend`
  */
 function renderHttpSections(model, folder) {
   const { inbound, outbound, clusters } = model
@@ -97,8 +100,10 @@ function renderHttpSections(model, folder) {
 }
 
 /**
+ * Renders the backend of a cluster for requests, whose idle connections are closed after the request timeout.
  * @param {SidecarModel} model
  * @param {Cluster} cluster
+ * @throws {Error} as `renderBackend`
  */
 function renderCluster(model, cluster) {
   const isHttp2 = cluster.protocol === 'http/2'
@@ -122,8 +127,9 @@ function renderGlobal({ workers }) {
 }
 
 /**
+ * Renders the defaults for requests: timeouts, retries, and the responses in place of HAProxy's own.
  * @param {SidecarModel} model
- * @param {string} folder
+ * @param {string} folder of the error responses
  */
 function renderDefaults({ timeouts, retries, streamsAnswers }, folder) {
   return [
@@ -161,6 +167,7 @@ function renderConnectTimeoutStatus({ timeouts, retries }) {
  * Renders the sections of a sidecar that carries bytes: defaults, the frontends of each route, and a backend for each cluster.
  * @param {SidecarModel} model
  * @returns {Section[]}
+ * @throws {Error} as `renderBackend`
  */
 function renderTcpSections(model) {
   const { clusters, retries, timeouts } = model
@@ -187,14 +194,14 @@ function renderTcpSections(model) {
 /**
  * Creates the file of a response that replaces one of HAProxy's own.
  * @param {{ replaces: number, status: string, reason: string, headers?: string[] }} response replaces: the status that HAProxy sends by
- *   itself; status: with its reason phrase; reason: the body; headers: more of them, a line each
+ *   itself; status: with its reason phrase; reason: the body, in ASCII; headers: more of them, a line each
  */
 function createErrorFile({ replaces, status, reason, headers = [] }) {
   const head = [`HTTP/1.1 ${status}`, 'content-type: text/plain', `content-length: ${reason.length}`, ...headers]
   return { name: `${replaces}.http`, content: `${head.join('\r\n')}\r\n\r\n${reason}`, replaces }
 }
 
-/** @param {string[]} section */
+/** Renders a section as indented lines below its head, and an empty line. @param {string[]} section */
 function renderSection([title, ...lines]) {
   return [title, ...lines.map(line => `  ${line}`), ''].join('\n')
 }

@@ -10,7 +10,8 @@ const NOBODY = 'spiffe://sidecar-bench/nobody'
  * of both TLS and plaintext: the first frontend looks at the first bytes, serves plaintext, and hands TLS to one in the same process.
  * @param {SidecarModel} model with an inbound listener
  * @param {{ name: string, port: number, routing: string[], alpn?: string, plaintext?: string[] }} options routing: lines that
- *   choose the backend; alpn: absent: none is offered; plaintext: lines of a permissive listener for connections without TLS
+ *   choose the backend; alpn: absent: none is offered; plaintext: lines of a permissive listener for connections without TLS, by default
+ *   none
  * @returns {Section[]}
  */
 export function renderInboundFrontends(model, { name, port, routing, alpn, plaintext = [] }) {
@@ -47,7 +48,7 @@ export function renderInboundFrontends(model, { name, port, routing, alpn, plain
 }
 
 /**
- * Renders the backend of a cluster.
+ * Renders the backend of a cluster, over mTLS if the cluster has it.
  * @param {SidecarModel} model
  * @param {Cluster} cluster
  * @param {{ serverOptions?: string[], alpn?: string }} options serverOptions: of each endpoint; alpn: absent: none is offered
@@ -74,7 +75,7 @@ export function renderBackend(model, { name, endpoints, balancing, mtls }, { ser
 
 /**
  * Renders the lines of a listener with a socket for each thread. HAProxy reads the original destination of a redirected
- * connection from the kernel by itself (sock_inet_get_dst in its src/sock_inet.c); ports that are not redirected are rejected.
+ * connection from the kernel by itself (sock_inet_get_dst in its src/sock_inet.c); if there are redirected ports, others are rejected.
  * @param {{ address: string, port: number, redirectedPorts?: number[] }} listener
  * @param {string} [tls] options of TLS; absent: plaintext
  * @returns {string[]} lines of a section
@@ -116,7 +117,7 @@ function renderAcceptedIdentities(identities) {
 
 /**
  * Renders the option of a `server` line that verifies the name in its certificate. With an SNI HAProxy verifies the name that it
- * sent; without one it verifies `verifyhost`, which is the listed identity.
+ * sent; without one it verifies `verifyhost`, which is the listed identity, or one that no certificate has if none is listed.
  * @param {string} cluster
  * @param {NonNullable<Cluster['mtls']>} mtls acceptedIdentities: null: any of the authority; []: none
  * @throws {Error} if several identities are accepted

@@ -39,7 +39,7 @@ export const haproxy = {
 }
 
 /**
- * Lists the rows of the corpus that HAProxy fails; []: it fails none in HTTP/1.1 or TCP without listed identities.
+ * Lists the rows of the corpus that HAProxy fails; []: in HTTP/1.1 or TCP it fails none, unless TLS has listed identities.
  * @type {NonNullable<DataPlane['findLacks']>}
  */
 function findLacks({ tls, protocol, trafficPolicy }) {

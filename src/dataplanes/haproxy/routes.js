@@ -9,7 +9,8 @@ export const NO_ROUTE = 'no_route'
 const HOST = 'req.hdr(host),host_only,lower'
 
 /**
- * Renders the choice of a backend: a look-up of the host, and then rules in order for a host whose routes have conditions.
+ * Renders the choice of a backend: a look-up of the host, and then rules in order for a host whose routes have conditions or a split. A
+ * listener whose routes name no host, and the first of which takes every request to one cluster, needs neither.
  * @param {Route[]} routes
  * @param {string} mapFile the path of the file that renderMap() renders
  * @returns {string[]} lines of a frontend
@@ -42,8 +43,9 @@ export function renderMap(routes) {
 }
 
 /**
- * Assigns a backend and rules to each host, and to all other hosts (null). A host whose first route has no condition and one cluster
- * gets the backend of that cluster, and no rules; otherwise `backend` is only a name for the host, and its rules choose the backend.
+ * Assigns a backend and rules to each host, and to all other hosts (null) if they have routes. A host whose first route has no condition
+ * and one cluster gets the backend of that cluster, and no rules; otherwise `backend` is only a name for the host, and its rules choose the
+ * backend.
  * @param {Route[]} routes
  * @returns each host that has routes, once
  */
@@ -59,7 +61,7 @@ function assignBackends(routes) {
 
 /**
  * Renders the rules of a route.
- * @param {string} hostCondition
+ * @param {string} hostCondition an anonymous ACL, which is true for requests to the host of the route
  * @param {Route} route
  * @returns {string[]} a line for each cluster, which takes its share of what the lines before it leave
  */
@@ -76,7 +78,7 @@ function renderRouteRules(hostCondition, { pathPrefix, headers, split }) {
   })
 }
 
-/** @param {string} text */
+/** Quotes a text so that HAProxy reads none of its characters as special. @param {string} text */
 function quoteText(text) {
   return `'${text.replaceAll("'", "'\\''")}'`
 }

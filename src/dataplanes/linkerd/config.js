@@ -65,8 +65,8 @@ function renderEndpoint({ address, port }, { mtls, protocol }, { isDeployed }) {
 }
 
 /**
- * Renders the identity that an endpoint must have. Linkerd accepts one: the first of the accepted ones, or, if any is accepted, that of
- * the called service.
+ * Renders the identity that an endpoint must have. Linkerd accepts one: the first of the accepted ones; if any is accepted, that of the
+ * called service; and if none is accepted, one that no workload has.
  * @param {NonNullable<Cluster['mtls']>} mtls
  */
 function renderTlsIdentity({ serverName, acceptedIdentities }) {
@@ -75,7 +75,8 @@ function renderTlsIdentity({ serverName, acceptedIdentities }) {
 }
 
 /**
- * Renders policies of outbound connections by their original destination; the last closes any other connection.
+ * Renders policies of outbound connections by their original destination; the last closes any other connection, and is the only one of a
+ * model without an outbound listener.
  * @param {SidecarModel} model
  * @param {{ isDeployed: boolean }} options
  */
@@ -102,8 +103,9 @@ function renderOutbound(model, options) {
 }
 
 /**
- * Renders an entry of the outbound table for each port of each listener of bytes.
- * @param {SidecarModel} model
+ * Renders an entry of the outbound table for each port of each listener of bytes; with redirected ports it is for the address of the
+ * cluster's first endpoint alone.
+ * @param {SidecarModel} model whose clusters have endpoints
  * @param {{ isDeployed: boolean }} options
  */
 function renderByteEntries(model, options) {
@@ -118,6 +120,7 @@ function renderByteEntries(model, options) {
 }
 
 /**
+ * Renders the policy of connections whose bytes all go to one cluster.
  * @param {Cluster} cluster
  * @param {{ model: SidecarModel, isDeployed: boolean }} options
  */
@@ -128,9 +131,9 @@ function renderBytePolicy({ name }, options) {
 }
 
 /**
- * Renders an HTTP route: its match, and its clusters by weight.
+ * Renders an HTTP route: its match, its clusters by weight and, unless it is deployed, the request timeout in whole seconds, rounded up.
  * @param {Route} route
- * @param {{ name: string, model: SidecarModel, isDeployed: boolean }} options
+ * @param {{ name: string, model: SidecarModel, isDeployed: boolean }} options name: in its metadata; isDeployed: as in renderTables()
  */
 function renderRoute(route, { name, ...options }) {
   const requestSeconds = Math.ceil(options.model.timeouts.requestSeconds)
@@ -157,8 +160,8 @@ function renderRoute(route, { name, ...options }) {
 
 /**
  * Renders the balancer and the queue of a cluster.
- * @param {string} cluster
- * @param {{ model: SidecarModel, isDeployed: boolean }} options
+ * @param {string} cluster its name
+ * @param {{ model: SidecarModel, isDeployed: boolean }} options isDeployed: with the queue of Linkerd's own control plane
  */
 function renderBackend(cluster, { model: { timeouts }, isDeployed }) {
   return {
@@ -171,7 +174,8 @@ function renderBackend(cluster, { model: { timeouts }, isDeployed }) {
 }
 
 /**
- * Renders policies of inbound connections by their original destination port; the last closes any other port.
+ * Renders policies of inbound connections by their original destination port; the last closes any other port, and is the only one of a
+ * model without an inbound listener.
  * @param {SidecarModel} model
  */
 function renderInbound(model) {
@@ -216,8 +220,8 @@ export function listInboundPorts({ inbound, carriesBytes, clusters }) {
 
 /**
  * Renders the one authorization of callers: by identity or by TLS alone if mTLS is strict, else of every peer.
- * @param {string} name
- * @param {Pick<NonNullable<SidecarModel['inbound']>, 'mtls' | 'acceptedIdentities'>} inbound
+ * @param {string} name in its metadata
+ * @param {Pick<NonNullable<SidecarModel['inbound']>, 'mtls' | 'acceptedIdentities'>} inbound acceptedIdentities: null: any peer with TLS
  */
 function renderAuthorizations(name, { mtls, acceptedIdentities }) {
   // `unauthenticated` permits every peer. There is no match for any SPIFFE identity: without a list, TLS alone is required.
@@ -228,7 +232,7 @@ function renderAuthorizations(name, { mtls, acceptedIdentities }) {
   return [{ networks: ANYWHERE, authentication, metadata: createMetadata(name) }]
 }
 
-/** @param {Route} route */
+/** Renders the match of a route's host; without hosts it matches any. @param {Route} route */
 function renderHosts({ host }) {
   return host === null ? { hosts: [] } : { hosts: [{ exact: host }] }
 }
@@ -261,7 +265,7 @@ function createMetadata(name) {
   return { default: name }
 }
 
-/** Encodes an IPv4 address as a number of 32 bits. @param {string} address */
+/** Encodes an IPv4 address as a number of 32 bits, its first byte the highest. @param {string} address */
 function encodeAddress(address) {
   return address.split('.').reduce((sum, part) => sum * 256 + Number(part), 0)
 }

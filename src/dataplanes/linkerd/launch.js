@@ -53,7 +53,7 @@ export function createSidecar(options) {
 }
 
 /**
- * Renders the environment of a proxy, which is all of its own configuration.
+ * Renders the environment of a proxy, which is all of its own configuration but for the trust anchors, which LAUNCHER adds.
  * @param {SidecarOptions} options
  * @param {object} settings
  * @param {Endpoint} settings.inboundEndpoint at which it listens
@@ -61,6 +61,7 @@ export function createSidecar(options) {
  * @param {string} settings.socket the path of the workload API
  * @param {boolean} settings.isLean with the kit's timeouts and HTTP/2 windows instead of the proxy's defaults
  * @returns {Record<string, string>} by the full name of each variable (`LINKERD2_PROXY_…`)
+ * @throws {TypeError} if the identity of the model is no SPIFFE ID in the form of Kubernetes
  */
 function renderEnvironment({ model }, { inboundEndpoint, outboundEndpoint, socket, isLean }) {
   const { service, identity, workers, admin } = model
@@ -150,7 +151,7 @@ export function createCompanions({ model, folder, profile }) {
   ]
 }
 
-/** Locates the folder of a proxy's control plane, beside that of the proxy. @param {string} folder */
+/** Locates the folder of a proxy's control plane, beside that of the proxy. @param {string} folder of the proxy */
 function locateControlFolder(folder) {
   return `${folder}-control`
 }

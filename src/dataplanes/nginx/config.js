@@ -41,7 +41,7 @@ export function renderConfig(model) {
 /**
  * Renders the upstreams and the listeners of a sidecar that carries requests.
  * @param {SidecarModel} model
- * @param {string[]} [inboundListens] `listen` lines of the inbound listener, instead of that of its address
+ * @param {string[]} [inboundListens] `listen` lines of the inbound listener; absent: that of its address
  */
 function renderHttpServers(model, inboundListens) {
   const { inbound, outbound, clusters } = model
@@ -88,7 +88,7 @@ function renderHttpDefaults({ inbound, outbound, timeouts, retries, clusters, ca
 }
 
 /**
- * Renders the upstream of a cluster, with a pool of idle connections.
+ * Renders the upstream of a cluster, with a pool of idle connections: the cluster's share of all, within the bounds of IDLE_CONNECTIONS.
  * @param {Cluster} cluster
  * @param {SidecarModel} model
  */

@@ -12,7 +12,7 @@ const NOBODY = 'nobody.invalid'
 /**
  * Renders the server of a listener, with the maps that it uses.
  * @param {'inbound' | 'outbound'} name of a listener that the model has
- * @param {{ model: SidecarModel, listens?: string[] }} options listens: `listen` lines, instead of that of its address
+ * @param {{ model: SidecarModel, listens?: string[] }} options listens: `listen` lines with their flags; absent: that of its address
  * @returns {Directive[]} of `http`
  */
 export function renderListener(name, { model, listens }) {
@@ -54,7 +54,7 @@ export function renderListen({ address, port }) {
 /**
  * Renders the TLS of a listener, and the check of its peers: nginx completes the handshake with a refused peer, and closes the
  * connection without an answer.
- * @param {NonNullable<SidecarModel['inbound']>} inbound
+ * @param {NonNullable<SidecarModel['inbound']>} inbound whose mTLS is strict or permissive
  * @param {SidecarModel} model
  * @returns maps: of `http`; []: any identity of the authority is accepted; directives: of the server
  */
@@ -134,7 +134,7 @@ export function renderClientTls({ trust, tls }, { dnsName, module = 'proxy' }) {
 /**
  * Chooses the DNS name that the certificate of an upstream must have.
  * @param {NonNullable<Cluster['mtls']>} mtls
- * @returns {string} if no identity is accepted, a name that no certificate has
+ * @returns {string} the server name; if no identity is accepted, one that no certificate has
  */
 export function chooseCertificateName({ serverName, acceptedIdentities }) {
   return acceptedIdentities?.length === 0 ? NOBODY : serverName

@@ -8,11 +8,12 @@ const RESERVED = /^(default|hostnames|include|volatile)$/
 export const NO_ROUTE = ''
 
 /**
- * Renders the choice of an upstream: a look-up of the host, and then patterns in order for a host whose routes have conditions.
+ * Renders the choice of an upstream: a look-up of the host, and then patterns in order for a host whose routes have conditions, and shares
+ * for a route with several clusters.
  * @param {string} name of the listener
  * @param {{ routes: Route[], clusters: Cluster[], carriesGrpc?: boolean }} options clusters: at least those that the routes lead to
  * @returns {{ maps: string[][], target: string, isPartial: boolean }} maps: blocks of `http`; target: of `proxy_pass`, a URL or a
- *   variable, or NO_ROUTE; isPartial: the variable is empty for a request that no route matches
+ *   variable, or NO_ROUTE; isPartial: some request may match no route, for which the variable is empty
  */
 export function renderRoutes(name, { routes, clusters, carriesGrpc }) {
   const urls = Object.fromEntries(clusters.map(cluster => [cluster.name, renderClusterUrl(cluster, carriesGrpc)]))
@@ -77,6 +78,7 @@ function renderPattern(route, headers) {
  * Renders the target of a route: a URL or, with several clusters, a variable by their shares.
  * @param {string} name of its variable
  * @param {{ route: Route, urls: Record<string, string> }} options urls: by cluster
+ * @returns maps: the block that sets the variable; []: there is one cluster
  */
 function renderSplit(name, { route: { split }, urls }) {
   if (split.length === 1) return { maps: [], target: urls[split[0].cluster] }
@@ -105,7 +107,7 @@ export function escapePatternText(text) {
   return text.replace(/[^\w/-]/gu, escapeBytes)
 }
 
-/** @param {string} text */
+/** Quotes a text that has no quotation marks. @param {string} text */
 function quoteText(text) {
   return `"${text}"`
 }

@@ -76,6 +76,7 @@ export function renderStream(model) {
 }
 
 /**
+ * Renders the server of an outbound listener, which calls its cluster over mTLS if the cluster has it.
  * @param {SidecarModel} model
  * @param {ByteListener} listener
  * @returns {Directive}
@@ -86,7 +87,8 @@ function renderOutboundServer(model, { cluster: { name, mtls }, ...listener }) {
 }
 
 /**
- * Renders the servers of an inbound listener, with the maps that they use. A permissive listener has a server that hands TLS to a second.
+ * Renders the servers of an inbound listener, with the maps that they use. A permissive listener has a server that takes plaintext, and
+ * hands TLS to a second.
  * @param {SidecarModel} model with an inbound listener
  * @param {ByteListener} listener
  * @returns {Directive[]}

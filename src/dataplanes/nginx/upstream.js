@@ -6,7 +6,7 @@
 /**
  * Renders the upstream of a cluster, which http and stream blocks have alike.
  * @param {Pick<Cluster, 'name' | 'endpoints' | 'balancing'>} cluster
- * @param {number} retries
+ * @param {number} retries after the first try
  * @returns {Block}
  */
 export function renderUpstream({ name, endpoints, balancing }, retries) {

@@ -2,7 +2,8 @@
 
 /**
  * Creates the argv of a Pipy that runs a script and logs errors only. Pipy 2.0 rejects flags of 1.5 that it dropped.
- * @param {{ version: string, threads: number, script: string, args: string[], features?: Features }} options args: of the script
+ * @param {{ version: string, threads: number, script: string, args: string[], features?: Features }} options script: its path; args: of
+ *   the script; features: absent: none
  * @returns {string[]} arguments, without the program
  */
 export function createPipyArgv({ version, threads, script, args, features = {} }) {
@@ -20,7 +21,7 @@ export function listLogFlags(features) {
   return features['access-log'] ? ['--log-history-limit=0'] : []
 }
 
-/** @param {string} version such as 1.5.18 */
+/** Says whether a Pipy is of version 1, whose flags and status connection 2.0 lacks. @param {string} version such as 1.5.18 */
 export function isVersionOne(version) {
   return version.startsWith('1.')
 }

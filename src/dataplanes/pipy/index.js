@@ -56,7 +56,7 @@ export const pipy = {
 
 /**
  * Counts the workers of a deployed profile: one for FSM, and for the container one for each whole core of its CPU limit, or else of the
- * machine; null: the profile is lean.
+ * machine, and at least one; null: the profile is lean.
  * @type {DataPlane['countWorkers']}
  */
 function countWorkers({ profile, cpus, cpuLimitCores }) {
@@ -65,11 +65,12 @@ function countWorkers({ profile, cpus, cpuLimitCores }) {
 }
 
 /**
- * Computes how long a Pipy keeps an idle connection; with the kit's scripts as pipy-scripts/upstream.js has it.
+ * Computes how long a Pipy keeps an idle connection. With the kit's scripts that is the shorter of the idle timeout and the time for which
+ * pipy-scripts/upstream.js keeps a connection to an upstream.
  * @type {NonNullable<DataPlane['findIdleSeconds']>}
  */
 function findIdleSeconds({ profile, timeouts: { requestSeconds, idleSeconds } }) {
-  // FSM's scripts name no time for muxHTTP, whose own is 60 s (`max_idle`, src/filters/mux.hpp).
+  // FSM's scripts name no time for muxHTTP: this is its own (`max_idle`, src/filters/mux.hpp).
   if (profile === FSM) return MUX_IDLE_SECONDS
   return Math.min(idleSeconds, Math.max(requestSeconds / 2, requestSeconds - 3))
 }
@@ -93,7 +94,10 @@ function findUnsupported({ conditions, entrance, profile, sidecarWorkers = 1, ve
   return profile === FSM ? findUnsupportedFsm({ conditions, entrance, version }) : null
 }
 
-/** Lists the rows of the corpus that Pipy fails; []: with requests in plaintext it fails none. @type {NonNullable<DataPlane['findLacks']>} */
+/**
+ * Lists the rows of the corpus that Pipy fails; []: with requests in plaintext it fails none.
+ * @type {NonNullable<DataPlane['findLacks']>}
+ */
 function findLacks({ tls, protocol }) {
   const sameEndpoint = {
     row: 'parity-next-endpoint',

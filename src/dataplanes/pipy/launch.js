@@ -11,23 +11,33 @@ import { createFsmSidecar, FSM } from './fsm/index.js'
 const START_ERROR = '[ERR] [pjs]'
 
 /**
- * Creates a Pipy with the kit's scripts, with those of FSM (profile), or with a user's (pipeline).
+ * Creates a Pipy with the kit's scripts, with those of FSM (profile), or else with a user's (pipeline).
  * @param {SidecarOptions} options scriptFiles: with main.js, for the profile of FSM
  * @returns {ProcessSpec}
  * @throws {BenchError} if the model has a limit that some plane cannot have
+ * @throws {UsageError} if a text of the pipeline has an unknown variable
+ * @throws {TypeError} as `createFsmSidecar`
  */
 export function createSidecar(options) {
   return { ...createProfileSidecar(options), startErrorText: START_ERROR }
 }
 
-/** @param {SidecarOptions} options */
+/**
+ * Creates the Pipy of createSidecar(), without its start error.
+ * @param {SidecarOptions} options
+ * @throws {Error} as `createSidecar`
+ */
 function createProfileSidecar(options) {
   if (options.profile === FSM) return createFsmSidecar(options)
   if (options.pipeline) return createScriptSidecar({ ...options, pipeline: options.pipeline })
   return createLeanSidecar(options)
 }
 
-/** @param {SidecarOptions} options */
+/**
+ * Creates a Pipy that runs main.js, or tcp.js if it carries bytes, of its folder of scripts: the kit's, or a variant's.
+ * @param {SidecarOptions} options
+ * @throws {BenchError} if the model has a limit that some plane cannot have
+ */
 function createLeanSidecar(options) {
   const { model, folder, tool, scripts } = options
   return createSidecarProcess(options, {
@@ -51,6 +61,7 @@ function createLeanSidecar(options) {
 /**
  * Creates a Pipy with a user's scripts. Its `pipeline.yaml` names the script and its arguments; if it names none, main.js is run.
  * @param {SidecarOptions & { pipeline: NonNullable<SidecarOptions['pipeline']> }} options
+ * @throws {Error} as `createPipelineSidecar`
  */
 function createScriptSidecar(options) {
   const { version } = options.tool

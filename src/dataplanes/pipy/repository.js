@@ -100,7 +100,7 @@ function createConfigurationRequest(options) {
 }
 
 /**
- * Creates the request that publishes the files of a sidecar's codebase.
+ * Creates the request that publishes the files of a sidecar's codebase, as version FIRST_VERSION for configuration 0, and so on.
  * @param {SidecarOptions & ControlOptions} options
  * @param {number} version of the configuration, from 0
  */

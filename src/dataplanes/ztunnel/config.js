@@ -29,7 +29,7 @@ export function renderConfig(model) {
 }
 
 /**
- * Renders one configuration for the proxy of all pods of a node.
+ * Renders one configuration for the proxy of all pods of a node. A workload that a pod calls is listed once, as a pod if it is one.
  * @param {SidecarModel[]} models of each pod; they carry bytes
  * @returns {string} YAML
  * @throws {TypeError} if an identity of a model is no SPIFFE ID in the form of Kubernetes
@@ -73,12 +73,16 @@ function renderPod(model, calledWorkloads) {
   }
 }
 
-/** @param {object} configuration */
+/** Renders a configuration as YAML, in which no line is folded. @param {object} configuration */
 function renderDocument(configuration) {
   return new Document(configuration).toString({ lineWidth: 0 })
 }
 
-/** Renders the workload of the sidecar itself. @param {SidecarModel} model */
+/**
+ * Renders the workload of the sidecar itself, without services. It has no address if the model has no inbound listener.
+ * @param {SidecarModel} model
+ * @throws {TypeError} if the identity is no SPIFFE ID in the form of Kubernetes
+ */
 function renderLocalWorkload({ service, identity, inbound }) {
   return {
     ...parseSpiffeId(identity),
@@ -95,6 +99,8 @@ function renderLocalWorkload({ service, identity, inbound }) {
 /**
  * Renders the services that this one calls, and their workloads, each of which names its port for each port of its services.
  * @param {SidecarModel} model
+ * @returns services, workloads: both []: it calls none
+ * @throws {TypeError} as `renderWorkload`
  */
 function renderCalledServices(model) {
   const targets = listTargets(model)
@@ -120,7 +126,7 @@ function renderCalledServices(model) {
 /**
  * Lists the destinations of outbound connections. The destination of a redirected connection is the address of the first endpoint; that of
  * a load that calls the sidecar itself is the address of the sidecar, with a port for each cluster.
- * @param {SidecarModel} model
+ * @param {SidecarModel} model whose clusters have endpoints
  * @returns name: of the service; vip: its address; ports: of the service
  */
 function listTargets(model) {
@@ -134,8 +140,10 @@ function listTargets(model) {
 }
 
 /**
+ * Renders a service, whose address is that of its first target. Its peers may also have the accepted identities after the first, which is
+ * that of the workload.
  * @param {string} name
- * @param {ReturnType<typeof listTargets>} targets that have this name
+ * @param {ReturnType<typeof listTargets>} targets that have this name; at least one
  */
 function renderService(name, targets) {
   return {
@@ -165,6 +173,7 @@ function renderService(name, targets) {
  * @param {Cluster} cluster
  * @param {Endpoint} endpoint
  * @returns {ReturnType<typeof parseSpiffeId> & WorkloadAddress}
+ * @throws {TypeError} if that identity is no SPIFFE ID in the form of Kubernetes
  */
 function renderWorkload({ name, mtls }, { address }) {
   const accepted = mtls?.acceptedIdentities ?? [renderSpiffeId(mtls?.serverName ?? name)]

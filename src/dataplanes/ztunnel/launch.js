@@ -22,7 +22,7 @@ const HANDOVER = { address: '127.0.0.1', port: 15030 }
 const READINESS_PORT = 15021
 
 /**
- * Creates a ztunnel of one workload (dedicated mode).
+ * Creates a ztunnel of one workload (dedicated mode), which needs the authority of createCompanions().
  * @param {SidecarOptions} options
  * @returns {ProcessSpec}
  * @throws {BenchError} if the model has a limit that some plane cannot have
@@ -53,6 +53,7 @@ export function createSidecar(options) {
  * Creates the authority from which a ztunnel gets its certificate: it takes none from files.
  * @param {SidecarOptions} options
  * @returns {ProcessSpec[]} the one process
+ * @throws {TypeError} if the identity of the model is no SPIFFE ID in the form of Kubernetes
  */
 export function createCompanions(options) {
   return [createAuthority(options.model.service, [options], `${options.folder}-authority`)]
@@ -60,7 +61,7 @@ export function createCompanions(options) {
 
 /**
  * Creates the one proxy of a node, its authority, and the agent that hands it the namespaces of pods, as Istio's CNI agent does.
- * @param {SidecarOptions[]} options of each pod; the first also gives the proxy's program, workers and trust
+ * @param {SidecarOptions[]} options of each pod, at least one; the first also gives the proxy's program, workers and trust
  * @param {string} folder of the proxy and the agent
  * @returns {ProcessSpec[]} the authority, the agent and the proxy
  * @throws {TypeError} if an identity of a model is no SPIFFE ID in the form of Kubernetes
@@ -112,6 +113,7 @@ export function createNodeProxy(options, folder) {
  * Renders the environment that both modes share.
  * @param {{ model: SidecarModel, folder: string, workers: number, isLogged: boolean }} options folder: of ztunnel.yaml; isLogged: it
  *   logs as by default
+ * @throws {TypeError} if the identity is no SPIFFE ID in the form of Kubernetes
  */
 function renderEnvironment({ model: { trust, identity }, folder, workers, isLogged }) {
   return {
@@ -145,10 +147,12 @@ function chooseRedirects({ inbound, outbound }) {
 }
 
 /**
- * Creates the process of the kit's certificate authority.
- * @param {string} service
- * @param {SidecarOptions[]} options of the workloads that it certifies; the first also gives the authority's key
- * @param {string} folder
+ * Creates the process of the kit's certificate authority, which listens at loopback beside the proxy.
+ * @param {string} service the place at which it runs
+ * @param {SidecarOptions[]} options of the workloads that it certifies, at least one; the first also gives the authority's key, without
+ *   which it cannot start
+ * @param {string} folder of its configuration
+ * @throws {TypeError} if an identity is no SPIFFE ID in the form of Kubernetes
  */
 function createAuthority(service, options, folder) {
   const [{ model, authorityKeyPath = '' }] = options

@@ -286,12 +286,11 @@ function computeServiceTimeMoments(kinds) {
  * @returns {number} 0: the request is the kit's, or HTTP/2 compresses its head
  */
 function countHeadBytes({ load: { ownRequest }, conditions: { protocol } }) {
-  // HTTP/2 compresses heads.
   return ownRequest && protocol === 'http/1.1' ? `${ownRequest.method} ${ownRequest.path} HTTP/1.1\r\n\r\n`.length : 0
 }
 
 /**
- * Says whether each connection of the load has a request every ten seconds.
+ * Says whether each connection of the load has a request every BUSY_SECONDS.
  * @param {TrialRecord['trial']['arm']['load']} load
  * @returns {boolean} true for a closed loop without a burst; false also: the load has a burst
  */

@@ -13,8 +13,8 @@ import { groupBy } from '../../lib/group-by.js'
  * A condition that excludes a trial from uses.
  * @typedef {object} Gate
  * @property {string} name
- * @property {string} finds what it finds, in the dictionary of a report
- * @property {string} words its failure in a verdict
+ * @property {string} finds the defects that fail it, for the dictionary of a report
+ * @property {string} words its failure in the reasons of a verdict
  * @property {true} [isOfLoad] it does not judge idle trials
  * @property {Use[]} [spoils] absent: every use
  * @property {(record: GatedRecord) => (string | PartFinding | false | undefined)[]} find false and undefined: no failure
@@ -116,7 +116,7 @@ export function findTrialBound({ processes, generatorCpus, idleFraction, loadHos
 /**
  * Computes the seconds in which an arm got load: the turns of an interleaved arm, else the window.
  * @param {Pick<TrialRecord, 'load' | 'window'>} record
- * @returns {number | null} null: there is no window
+ * @returns {number | null} null: there are neither turns nor a window
  */
 export function computeLoadSeconds({ load, window }) {
   return load?.interleaved?.seconds ?? window?.seconds ?? null
@@ -125,7 +125,7 @@ export function computeLoadSeconds({ load, window }) {
 /**
  * Says whether the idle part of a machine's CPU time was below HOST_IDLE_LEAST.
  * @param {{ idleFraction: number }} host
- * @returns {boolean}
+ * @returns {boolean} false also: it is NaN, since no clock tick passed
  */
 export function isCpuUsedUp({ idleFraction }) {
   return idleFraction < HOST_IDLE_LEAST

@@ -194,7 +194,7 @@ export const LOAD_GATES = [
 /**
  * Checks whether another machine that made the load had CPU left, and was near.
  * @param {Pick<TrialRecord, 'loadHost'>} record
- * @returns {(string | false)[]} false: no failure; []: the load was made on the machine of the services
+ * @returns {(string | false)[]} false: no failure; []: the load was not made on another machine
  */
 function checkLoadHost({ loadHost }) {
   if (!loadHost) return []
@@ -236,7 +236,8 @@ function checkGenerator(record) {
 /**
  * Checks whether interleaved arms of one plane had as many connections as this one.
  * @param {Pick<TrialRecord, 'beside' | 'trial'>} record
- * @returns {(string | false)[]} by arm of the deployment, false: no failure; []: the arm is not interleaved in a closed loop
+ * @returns {(string | false)[]} by arm of the deployment, false: no failure; connections that were not counted are 0; []: the arm is
+ *   not interleaved in a closed loop
  */
 function checkConnections({ beside = [], trial }) {
   // An open loop has as many connections as there are requests under way.
@@ -292,7 +293,7 @@ function renderOtherRate(place, due, { ratePerSecond, seconds }) {
  * Counts due requests of an open loop that did not start in the window. The result is at most the number that the generator
  * counted as dropped.
  * @param {Pick<TrialRecord, 'trial' | 'window'> & { load: LoadResult }} record
- * @param {number} [tolerance] requests that the edges of the window explain; by default one, and 0.2 %
+ * @param {number} [tolerance] requests that the edges of the window explain; by default one, and EDGE_FRACTION of those due
  * @returns {number} 0: none, no more than `tolerance`, or there is no window
  */
 export function countDroppedRequests(record, tolerance = 1 + EDGE_FRACTION * computeDueRequests(record)) {

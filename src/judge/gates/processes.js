@@ -190,7 +190,7 @@ function isReadBack({ cpuLimitReadBackCores }, cores) {
  * Computes the most cores that a quota lets a window use. A window does not begin with a period, so it can contain the quota of one
  * period more than its length.
  * @param {number} quotaCores
- * @param {Pick<TrialRecord, 'window'>} record without a window, it counts as a second
+ * @param {Pick<TrialRecord, 'window'>} record without a window, a second is taken
  * @returns {number} cores
  */
 function computeUseMost(quotaCores, { window }) {
@@ -224,7 +224,7 @@ function checkNeighbour({ trial, processes, window }) {
  * Checks each CPU set of two CPUs or more for processes that waited while CPUs were idle. The waits of processes that were
  * throttled, or that are in a pod with a quota, do not count.
  * @param {Pick<TrialRecord, 'trial' | 'processes' | 'host' | 'window'>} record
- * @returns {(string | false)[]} by CPU set; false: no failure
+ * @returns {(string | false)[]} by CPU set; false: no failure, also without a window or the times of waits
  */
 function checkCpuSets({ trial: { arm }, processes, host, window }) {
   return [...groupBy(processes, p => p.cpuSet)].map(([cpuSet, users]) => {
@@ -300,7 +300,7 @@ function renderMiscount(process, lateShare) {
  * Says whether a process has a cap that the kubelet does not report.
  * @param {Pick<TrialRecord, 'samples'>} record
  * @param {Pick<ProcessRecord, 'cpuLimitCores' | 'cpuLimitReadBackCores'>} process
- * @returns {boolean}
+ * @returns {boolean} false also: CPU time was not read from the kubelet
  */
 function isCapUnread(record, { cpuLimitCores, cpuLimitReadBackCores }) {
   return isByKubelet(record) && cpuLimitCores !== null && cpuLimitReadBackCores === null

@@ -72,8 +72,8 @@ export function computeWindow({ observation, samples, armId }) {
  * @param {{ start: ObservationRecord['start']['host'], end: ObservationRecord['start']['host'], cpus: number, ownCores: number
  *   }} options start, end: clock ticks since boot; cpus: those that the kit may use; ownCores: used by the trial's processes on
  *   this machine, and by the kit
- * @returns {NonNullable<TrialRecord['host']>} idleFraction, stealFraction: from 0 to 1, NaN if no tick passed; foreignCores: used
- *   by other programs, at least 0
+ * @returns {NonNullable<TrialRecord['host']>} idleFraction, stealFraction: from 0 to 1; foreignCores: used by other programs, at least
+ *   0; all three are NaN if no tick passed
  */
 function computeHostUse({ start, end, cpus, ownCores }) {
   const share = (/** @type {'idle' | 'steal' | 'busy'} */ kind) => (end[kind] - start[kind]) / (end.total - start.total)
@@ -86,19 +86,20 @@ function computeHostUse({ start, end, cpus, ownCores }) {
 }
 
 /**
- * Computes by how many bytes anonymous memory grew in a window.
+ * Computes by how many bytes a process's anonymous memory grew in a window.
  * @param {{ samples: Sample[], place: number, first: Sample, last: Sample }} options place: of the process in the readings;
  *   first, last: the samples at the edges
- * @returns {number | null} null: it did not grow steadily over the quarters (`computeSteadyGrowth`), or a quarter has no reading
+ * @returns {number | null} null: it did not grow steadily over the PARTS (`computeSteadyGrowth`), or the first edge or a part has no
+ *   reading
  */
 function computeGrownBytes({ samples, place, first, last }) {
-  const readings = samples.flatMap(({ epochMs, readings }) => {
+  const points = samples.flatMap(({ epochMs, readings }) => {
     const bytes = finiteOrNull(readings[place]?.anonBytes)
     return bytes !== null && epochMs >= first.epochMs && epochMs <= last.epochMs ? [{ epochMs, bytes }] : []
   })
   const partMs = (last.epochMs - first.epochMs) / PARTS
   const ends = Array.from({ length: PARTS + 1 }, (_, part) =>
-    readings.findLast(({ epochMs }) => epochMs <= first.epochMs + part * partMs),
+    points.findLast(({ epochMs }) => epochMs <= first.epochMs + part * partMs),
   )
   // If two ends share a reading, the part between them has none of its own.
   if (ends.includes(undefined) || new Set(ends).size < ends.length) return null

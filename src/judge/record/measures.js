@@ -4,7 +4,7 @@ import { computeLoadSeconds, isSpoiled, USES } from '../gates/gate.js'
 /** @import { ProcessRecord, TrialRecord, Use } from '../../model/types.ts' */
 
 const TAIL_REQUESTS = 10
-/** The requests that a window needs for its p99: ten beyond it, and a few more for those that are not verified. */
+/** The requests that a window needs for its p99: TAIL_REQUESTS beyond it, and a few more for those that are not verified. */
 export const P99_REQUESTS = 1050
 
 export const QUANTILES = { p50: 0.5, p90: 0.9, p95: 0.95, p99: 0.99, p999: 0.999 }
@@ -104,7 +104,7 @@ export function computeRatePerSecond(record) {
  * Computes the cores that sidecars use under load. Those of arms in turns are scaled to their own turns.
  * @param {TrialRecord} record
  * @param {string | null} [service] whose sidecar; null or absent: all
- * @returns {number | null} null: there is no sidecar that counts (`listMeasuredSidecars`), or the CPU of one was not read
+ * @returns {number | null} null: there is no sidecar that counts (`listMeasuredSidecars`); NaN: the CPU of one could not be read
  */
 export function computeCoresUnderLoad(record, service) {
   const cores = sumValues(listMeasuredSidecars(record, service), p => p.cpuCores)
@@ -137,7 +137,7 @@ export function readStartSeconds({ phasesSeconds, trial, rollout }) {
  * Sums a value of processes.
  * @param {ProcessRecord[]} processes
  * @param {(p: ProcessRecord) => number | null} measure gives the value of a process; null: it could not be read
- * @returns {number | null} null: the value of one process is null, or there are no processes
+ * @returns {number | null} null: the value of one process is null, or there are no processes; NaN: one is NaN
  */
 export function sumValues(processes, measure) {
   const values = processes.map(measure)
@@ -149,7 +149,7 @@ export function sumValues(processes, measure) {
  * Finds the largest value of processes.
  * @param {ProcessRecord[]} processes
  * @param {(p: ProcessRecord) => number | null} measure gives the value of a process; null is left out
- * @returns {number | null} null: no process has one
+ * @returns {number | null} null: no process has one; NaN: one is NaN
  */
 export function findLargestValue(processes, measure) {
   const values = processes.flatMap(p => measure(p) ?? [])
@@ -160,8 +160,8 @@ export function findLargestValue(processes, measure) {
  * Computes the CPU time of processes in microseconds for each verified request of the window, those of a loud pair included.
  * @param {Pick<TrialRecord, 'load' | 'window'>} record
  * @param {ProcessRecord[]} processes
- * @returns {number | null} null: there was no load or no window, no request was verified, there are no processes, or the CPU of
- *   one was not read
+ * @returns {number | null} null: there was no load or no window, no request was verified, or there are no processes; NaN: the CPU
+ *   of one could not be read
  */
 export function computeCpuPerRequestMicros(record, processes) {
   const { load, window } = record
@@ -191,7 +191,7 @@ export function listAnswerBytes(records) {
 }
 
 /**
- * Says whether at least ten of the requests are beyond a quantile.
+ * Says whether at least TAIL_REQUESTS of the requests are beyond a quantile.
  * @param {number} requests
  * @param {number} quantile from 0 to 1
  * @returns {boolean} false also: the quantile is 1

@@ -31,7 +31,7 @@ const NOTES = [
 /**
  * Renders a run for a terminal: the form, a table for each kind of sizes, notes and claims.
  * @param {BalanceSummary} summary
- * @param {ClaimResult[]} claims evaluated; []: the section is empty
+ * @param {ClaimResult[]} claims evaluated; []: none, and their section is empty
  * @returns {string}
  */
 export function renderBalanceText(summary, claims) {

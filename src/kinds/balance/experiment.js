@@ -27,7 +27,7 @@ const schema = z
  * @param {string} text YAML
  * @param {string} file its name, for error messages
  * @returns {BalanceExperiment}
- * @throws {UsageError} if the text is no YAML, or does not fit the schema
+ * @throws {UsageError} if the text is empty, no YAML, or does not fit the schema
  */
 export function parseBalanceExperiment(text, file) {
   return parseYaml({ text, file, schema })

@@ -14,7 +14,7 @@ import { createResultsFolder } from '../../records/write.js'
  */
 
 /**
- * Writes manifest, trials and summary into a folder.
+ * Writes manifest, trials and summary into a folder, which it creates.
  * @param {string} folder that is empty or does not exist
  * @param {BalanceRun & { summary: BalanceSummary }} run
  * @throws {UsageError} if the folder holds files, or has a path that configurations of data planes cannot carry

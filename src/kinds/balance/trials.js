@@ -10,7 +10,7 @@ import { assignItems, drawItems } from '../../services/assign.js'
 /**
  * Assigns items by each algorithm, for each seed and each kind of sizes, and computes the quantities of each assignment.
  * @param {{ form: BalanceForm, seed: number }} options seed: the first one; the others follow it
- * @returns {BalanceTrial[]}
+ * @returns {BalanceTrial[]} by seed, then kind of sizes, then algorithm
  */
 export function computeBalanceTrials({ form, seed }) {
   const seeds = Array.from({ length: form.seeds }, (_, i) => seed + i)
@@ -56,7 +56,7 @@ function computeAssignmentQuantities({ algorithm, items, shards }) {
 /**
  * Counts the items that two assignments have on different shards.
  * @param {{ from: Map<string, number>, to: Map<string, number>, kept: number }} options from, to: the shard of each
- *   item; kept: shards below this number are in both assignments
+ *   item, of the same items; kept: shards below this number are in both assignments
  * @returns {{ moves: number, own: number }} moves: items between shards of both assignments; own: items of the
  *   removed shard, or on the added one, which must move
  */

@@ -27,7 +27,7 @@ const DEFAULTS_OF_IDLE = ['cpuCores', 'rss']
 
 /**
  * Creates the answer: it draws the proxies, and renders the verdicts, how sure they are, and what was not measured.
- * Beside interleaved trials of the same run, which answer the cost, it leaves the cost out.
+ * Beside interleaved trials of the same run, which answer the cost, it leaves out the cost and how sure its verdicts are.
  * @param {AnsweredCapacity} answered
  * @returns {KindAnswer | null} null: nothing was measured
  */
@@ -79,7 +79,8 @@ function drawPictures(answered, defaults) {
 }
 
 /**
- * Draws the cost and the rate or latency of each proxy, in a run without interleaved trials.
+ * Draws the cost and the rate or latency of each proxy, in a run without interleaved trials; if the experiment names quantities, or
+ * arms are idle, only the chosen quantities.
  * @param {AnsweredCapacity} answered
  * @param {string[]} defaults names of quantities, the primary one first
  * @returns {Picture[]} one; []: no arm has a value
@@ -110,7 +111,7 @@ function drawRateBesideCost({ result: { arms }, measured }) {
 }
 
 /**
- * Draws the quantities that the experiment names, without those that interleaved trials of the same run answer.
+ * Draws the quantities that the experiment names, without those of DEFAULTS, which interleaved trials of the same run answer.
  * @param {AnsweredCapacity} answered
  * @returns {Picture[]} one; []: no arm has a value
  */
@@ -122,7 +123,7 @@ function drawChosenBesideCost({ result: { arms }, summary }) {
 /**
  * Chooses the quantity by which arms of one load are judged: p99 in an open loop; else capacity if any arm reached
  * it, else throughput.
- * @param {SummaryArm[]} arms
+ * @param {SummaryArm[]} arms at least one
  * @returns {'p99' | 'capacity' | 'throughput'}
  */
 function chooseRateQuantity(arms) {
@@ -132,7 +133,7 @@ function chooseRateQuantity(arms) {
 
 /**
  * Creates the columns of latency (open loop), or the one of capacity or, if no arm reached it, of the rate.
- * @param {SummaryArm[]} arms that were measured
+ * @param {SummaryArm[]} arms that were measured, at least one; the first with sidecars gives the heading
  * @returns {ArmColumn[]} a cell is null if the arm has no value
  */
 function createRateColumns(arms) {
@@ -161,8 +162,7 @@ function createRateColumns(arms) {
  * Creates a column of medians in ms, with their intervals.
  * @param {string} heading
  * @param {string} name of the quantity
- * @returns {ArmColumn} a cell is null if the arm has no value, or
- *   no sidecar could add to it
+ * @returns {ArmColumn} a cell is null if the arm has no value, or no sidecars that could add to its p99 (`addedP99`)
  */
 function createMedianColumn(heading, name) {
   return {

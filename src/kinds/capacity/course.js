@@ -1,5 +1,5 @@
 import { measureRounds } from '../../run/rounds.js'
 import { startServices } from '../../run/start-services.js'
 
-/** Windows of one arm under its CPU limit. @type {import('../../run/kind.js').Kind} */
+/** Windows of one arm at a time. @type {import('../../run/kind.js').Kind} */
 export const kind = { name: 'capacity', start: startServices, measure: measureRounds }

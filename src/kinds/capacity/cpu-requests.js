@@ -59,7 +59,7 @@ const readRequestCores = arm => Number(arm.conditions.cpuRequestCores)
  * Renders the two requests between which the p99 doubles: the last above the first doubled one, and the largest from
  * which on all smaller ones are doubled. Noise may have changed the order of those between. If the p99 of the smallest request is
  * not doubled, it renders that of the others which are, or that none is.
- * @param {Point} largest the largest request
+ * @param {Point} largest the largest request that has a p99
  * @param {Point[]} smaller the other requests, falling; []: there is nothing to compare, and the clause says so
  * @returns {string} a clause
  */

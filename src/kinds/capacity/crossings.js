@@ -36,7 +36,8 @@ import { GAP_LEAST } from '../../model/bounds.js'
  * Renders a sentence for each pair of planes and each quantity: where their lines cross, or that they do not.
  * @param {Pick<Result, 'arms'>} result
  * @param {Pick<Summary, 'shows'>} summary
- * @returns {string[]} []: the experiment asks for no crossings, or no two planes have two common values of the axis
+ * @returns {string[]} []: the experiment has no axis across or asks for no crossings, or no two planes have two common values of the
+ *   axis
  */
 export function renderCrossings({ arms }, { shows }) {
   const { across } = shows
@@ -52,7 +53,7 @@ export function renderCrossings({ arms }, { shows }) {
  * Renders which plane takes less and from which value on, with the values at both ends of the axis.
  * @param {Crossing} crossing
  * @param {string} axis its label
- * @returns {string} a sentence without its point
+ * @returns {string} a sentence without its full stop
  */
 function renderCrossing({ quantity, lines, at, isOnce, isClear }, axis) {
   const row = QUANTITIES[quantity]
@@ -75,7 +76,7 @@ function renderCrossing({ quantity, lines, at, isOnce, isClear }, axis) {
  * Draws a chart for each quantity and each group of arms that differ only in the axis and the plane, with a line for
  * each plane.
  * @param {Drawn} drawn
- * @returns {KindChart[]} []: the experiment asks for no crossings
+ * @returns {KindChart[]} []: the experiment asks for no crossings, or no arm has sidecars
  */
 export function drawCrossings({ summary, arms, colourFor }) {
   const { across, crossings = [] } = summary.shows

@@ -52,7 +52,8 @@ export function renderMissingP99s(arms, renderPlace) {
 }
 
 /**
- * Renders how many requests a window has, and how many a p99 needs; if there are enough, that no p99 was measured.
+ * Renders how many requests a window has, and how many a p99 needs; if there are enough, that no p99 was measured. Without a rate, the
+ * window counts as having 0.
  * @param {SummaryArm} arm without a p99, though no gate excluded it
  * @returns {string} a clause
  */

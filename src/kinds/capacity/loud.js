@@ -66,7 +66,7 @@ function renderLoudEffect(arm, measured) {
 /**
  * Renders the rate at which the loud pair was answered, if it is less than LOUD_LEAST of the requested one.
  * @param {SummaryArm} arm
- * @returns {string[]} one clause; []: it got its rate, or the rate was not measured
+ * @returns {string[]} one clause; []: it got enough of its rate, or the rate was not measured
  */
 function renderDeliveredRate(arm) {
   const perSecond = findQuantity(arm, 'loudThroughput').median

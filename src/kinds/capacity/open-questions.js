@@ -40,7 +40,7 @@ const NEIGHBOUR = 'neighbour'
 
 /**
  * Lists open questions of a closed loop: the capacity, if some sidecar did not reach its limit, and the latency, if
- * each arm has a rate.
+ * each arm has a throughput.
  * @param {Measured} measured arms: of any load
  * @returns {NotMeasured[]} []: there are none, or the arms are interleaved or of another load
  */
@@ -112,10 +112,10 @@ function canHaveWrk({ target, load }) {
 }
 
 /**
- * Creates the open question of latency, with the command that measures it at a share of the slowest arm's rate.
+ * Creates the open question of latency, with the command that measures it at RATE_SHARE of the slowest arm's rate, in one digit.
  * @param {SummaryArm[]} arms
  * @param {SummaryArm[]} sidecars arms with sidecars and a CPU limit; []: the command has no CPU limit
- * @returns {NotMeasured[]} one; []: an arm has no rate
+ * @returns {NotMeasured[]} one; []: an arm has no throughput
  */
 function createLatencyQuestion(arms, sidecars) {
   const slowest = Math.min(...arms.map(arm => findQuantity(arm, 'throughput').median ?? 0))

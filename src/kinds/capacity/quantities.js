@@ -183,7 +183,7 @@ function computeLoudFailedFraction(load) {
  * @param {TrialRecord} record
  * @param {TrialRecord[]} unchanged records of the arm without changes
  * @returns {number | null} milliseconds, negative if the round without changes took more; null: there are no changes, no window or
- *   no such round, or there are no sidecars
+ *   no sidecars, or no such round is good for memory
  */
 function computeCpuMillisPerChange(record, unchanged) {
   const { changes, window } = record
@@ -224,7 +224,7 @@ function countLostRequests(record) {
 /**
  * Counts the requests that were due in a burst and never started, at most all that were dropped.
  * @param {Pick<TrialRecord, 'load'>} record
- * @returns {number | null} null: there was no burst, or its requests were not counted, as by older kits
+ * @returns {number | null} null: there was no load or no burst, or its requests were not counted, as by older kits
  */
 function countBurstDrops({ load }) {
   if (!load?.burst) return null
@@ -235,7 +235,7 @@ function countBurstDrops({ load }) {
 /**
  * Computes the time from a burst's end to recovery; without recovery, to the end of the window.
  * @param {Pick<TrialRecord, 'trial' | 'load'>} record
- * @returns {number | null} seconds; null: there is no burst, no series, or no p99 before the burst; in records of
+ * @returns {number | null} seconds; null: there is no burst, no load with a series, or no p99 before the burst; in records of
  *   older kits also: no recovery
  */
 function computeRecoverySeconds({ trial, load }) {

@@ -46,7 +46,7 @@ export function computeAxisCosts({ arms, comparisons }, { shows }) {
  * Computes the cost of each value but the first. A value is left out if a proxy lacks it or has no valid comparison of it, or no
  * repeat has both proxies.
  * @param {{ proxies: SummaryArm[][], axis: AxisName, comparisons: Comparison[] }} options proxies: the arms of each
- *   of the two
+ *   of the two, at least one, in the order of the axis
  * @returns {Omit<AxisCost, 'condition'>[]} []: the second proxy lacks the first value of the first proxy, or no value is left
  */
 function computeCostsOfTwo({ proxies: [first, second], axis, comparisons }) {
@@ -103,7 +103,7 @@ function subtractRepeats(values, others) {
 }
 
 /**
- * Groups the costs of one axis under one condition.
+ * Groups costs by their proxies, first value and condition, and so by axis.
  * @param {AxisCost[]} costs
  */
 const groupByAxis = costs => [
@@ -113,7 +113,7 @@ const groupByAxis = costs => [
 /**
  * Draws a picture for each axis and condition, with a row for each value.
  * @param {AxisCost[]} costs
- * @returns {Picture[]}
+ * @returns {Picture[]} []: there are no costs
  */
 export function drawAxisCosts(costs) {
   return groupByAxis(costs).map(rows => {
@@ -140,12 +140,12 @@ export function drawAxisCosts(costs) {
 /**
  * Renders which values cost the first proxy more or fewer microseconds than the second, and which show no difference.
  * @param {AxisCost[]} costs
- * @returns {string[]} a sentence for each axis and condition of which a cost has an interval
+ * @returns {string[]} a sentence for each axis and condition of which a cost has an interval; []: none has
  */
 export const renderAxisCosts = costs => groupByAxis(costs).flatMap(renderCostsOfAxis)
 
 /**
- * Renders the sentence of one axis and condition.
+ * Renders the sentence of one axis and condition. Values without an interval are left out.
  * @param {AxisCost[]} costs at least one
  * @returns {string[]} one sentence; []: none has an interval
  */

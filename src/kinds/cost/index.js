@@ -1,5 +1,5 @@
 /**
- * Cost of a request: arms stand at once, and one load goes to each in slices. Pure.
+ * The kind `cost` measures what a request costs: arms stand at once, and one load goes to each in slices. Pure.
  * @import { KindOfTrials } from '../registry.js'
  */
 

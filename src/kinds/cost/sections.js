@@ -44,7 +44,7 @@ function summariseInterleaved({ manifest: { placements }, arms, records }) {
  * Renders the conditions for which the ratios hold: the load of the first arm, its generator, and their CPUs.
  * @param {ResultOf<'cost'>} result
  * @param {Summary['tools']} tools
- * @returns {string} a sentence without its point
+ * @returns {string} a sentence without its full stop
  */
 function renderRatioHeading({ arms: [{ load }], cpus }, tools) {
   const closedLoopWords = `${load.users} users in slices of ${load.sliceMs} ms`

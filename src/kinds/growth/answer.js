@@ -31,7 +31,7 @@ export function answerGrowth({ result: { arms, growths } }) {
 /**
  * Draws the sidecars that a control plane served, over all rounds, and its memory.
  * @param {GrowthFit} growth
- * @returns {(Cell | null)[]} two cells; null: the memory was not fitted
+ * @returns {(Cell | null)[]} two cells; the second is null if the memory was not fitted
  */
 function drawGrowth({ rounds, memory }) {
   const served = rounds.map(({ sidecars }) => sidecars)

@@ -30,7 +30,7 @@ export const kind = { name: 'growth', hasRequests: false, start: startGrowth, me
 /**
  * Runs a whole growth. Its end, whatever the cause, is part of the record.
  * @param {StartRequest} options
- * @returns {Promise<Started>} the trial is over by then
+ * @returns {Promise<Started>} the trial is over by then; the caller removes its deployment
  * @throws {BenchError} if the control plane does not have its CPU limit, or an application fails; the signal's reason when it
  *   aborts; the error of another part, such as the target
  */
@@ -78,7 +78,7 @@ async function startGrowth({ testbed, arm, start, folder, signal }) {
  * Creates the processes of an arm's growth, with the addresses that the target gives them.
  * @param {Pick<StartRequest, 'testbed' | 'arm' | 'start' | 'folder'>} options
  * @returns {Promise<Growth>}
- * @throws the error of the file system if the scripts cannot be read, or that of the target
+ * @throws the error of the file system if the scripts cannot be read, that of the target, or as `createGrowth`
  */
 async function createProcesses({ testbed, arm, start, folder }) {
   const sidecars = Number(arm.conditions.sidecars)
@@ -114,7 +114,7 @@ function createFindings(growth, exits) {
  * deadline.
  * @param {Handle[]} control its processes
  * @param {AbortController} failing
- * @returns {() => void} ends the watch
+ * @returns {() => void} ends the watch for stops; a later exit still aborts `failing`
  */
 function watchControl(control, failing) {
   for (const process of control) process.exited.then(() => failing.abort())
@@ -126,7 +126,7 @@ function watchControl(control, failing) {
  * Asserts that the control plane has its CPU limit, if one was planned.
  * @param {Target} target
  * @param {Handle[]} control its processes
- * @throws {BenchError} if the kernel reports another limit or none
+ * @throws {BenchError} if the kernel reports another limit or none, or cannot be read; an error of the target
  */
 async function assertControlLimited(target, control) {
   if (!control.some(({ spec }) => spec.cpuLimitCores !== null)) return

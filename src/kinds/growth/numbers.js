@@ -16,7 +16,7 @@ import { MIB } from '../../lib/units.js'
 export const AVAILABLE_LEAST = 0.1
 // The points that a line needs.
 const POINTS_LEAST = 2
-// The least seconds over which a peak is a mean.
+// A peak is the mean over at least so many seconds.
 const PEAK_SECONDS = 1
 
 /** Endings caused by the machine, not by the control plane. @type {FailureReason[]} */
@@ -38,7 +38,8 @@ export const growthPart = {
  * Computes the numbers of a growth from its record.
  * @param {GrowthRecord} growth
  * @returns {GrowthNumbers} sidecars: at the last step in which all served, 0: there is none; bytesPerSidecar: null: the memory was
- *   read after fewer than two such steps; controlAnonBytes, controlPeakCores: null: not read
+ *   read after fewer than POINTS_LEAST such steps; controlAnonBytes: its values are null if not read; controlPeakCores: null: the CPU
+ *   was read for less than PEAK_SECONDS
  */
 export function computeGrowthNumbers({ cpus, sidecarsMost, backends, steps, ended, control }) {
   const stepNumbers = steps.map(step => computeStepNumbers(step, backends))
@@ -156,16 +157,16 @@ function computeStepNumbers({ sidecars, members, startMs, endMs, host, control, 
 /**
  * Computes the share of the machine's CPU time that was idle.
  * @param {GrowthRecord['steps'][number]['host']} host CPU times at the start and the end of the step
- * @returns {number} 0 to 1
+ * @returns {number} 0 to 1; 0 also: no clock tick passed
  */
 function computeIdleFraction({ start, end }) {
   return (end.idle - start.idle) / Math.max(1, end.total - start.total)
 }
 
 /**
- * Computes the highest mean CPU use over a second, or over the shortest longer time that the readings allow.
+ * Computes the highest mean CPU use over PEAK_SECONDS, or over the shortest longer time that the readings allow.
  * @param {NonNullable<GrowthRecord['control']>} readings those without CPU time are ignored
- * @returns {number | null} cores; null: the readings span less than a second
+ * @returns {number | null} cores; null: the readings span less than PEAK_SECONDS
  */
 function computePeakCores(readings) {
   const withCpu = readings.flatMap(({ epochMs, cpuSeconds }) => (cpuSeconds === null ? [] : [{ epochMs, cpuSeconds }]))

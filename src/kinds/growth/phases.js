@@ -39,7 +39,8 @@ const OWN_CODE = new RegExp(`\\b(${OWN_CODES.join('|')})\\b`)
  * @param {StepOptions} options
  * @returns {Promise<{ taken: Step[], ended: GrowthRecord['ended'] }>} taken: the steps, including the failed one;
  *   ended: the failure, null: there is none; its sidecars: 0: the control plane was not ready, or refused the set-up
- * @throws the signal's reason when the run aborts; an error of which neither the control plane, a sidecar nor the machine is the cause
+ * @throws the signal's reason when the run aborts; an error of which neither the control plane, a sidecar nor the machine is the
+ *   cause, such as one of `measurePhase`
  */
 export async function runSteps(setUp, steps, options) {
   /** @type {Step[]} */
@@ -67,7 +68,7 @@ export async function runSteps(setUp, steps, options) {
  * @param {Growth['steps'][number]} step
  * @param {StepOptions} options
  * @returns {Promise<{ step: Step, failure: Failure | null }>} failure: null: all served in time
- * @throws the signal's reason when the run aborts; an error of which neither the control plane, a sidecar nor the machine is the cause
+ * @throws as `findFailure`; an error of `measurePhase`, or of a sidecar's poll
  */
 async function runStep({ sidecars, spec, members }, options) {
   const { poller, deploy, deadlineSeconds, signal } = options
@@ -108,7 +109,7 @@ async function runStep({ sidecars, spec, members }, options) {
  * up, or sidecars were late.
  * @param {Step} step
  * @param {StepOptions} options
- * @returns {Failure} it names at most NAMED_MOST sidecars
+ * @returns {Failure} its reason is host-limit, host-cpu or deadline; it names at most NAMED_MOST sidecars
  */
 function createLateFailure({ members, host }, { deadlineSeconds }) {
   const late = `not within ${deadlineSeconds} s`
@@ -131,8 +132,8 @@ function createLateFailure({ members, host }, { deadlineSeconds }) {
  * @param {unknown} error or the Failure of a step that was late
  * @param {StepOptions} options
  * @returns {Promise<Failure>}
- * @throws {BenchError} if an application failed; the signal's reason when the run aborts; the error, if there is no control plane
- *   that could have caused it
+ * @throws {BenchError} if an application exited or is stopped; the signal's reason when the run aborts; the error itself, if no
+ *   control plane could have caused it
  */
 async function findFailure(error, { control, listProcesses, stopping }) {
   stopping.throwIfAborted()
@@ -155,11 +156,7 @@ async function findFailure(error, { control, listProcesses, stopping }) {
   return { reason: 'deadline', why: `the control plane does not answer: ${error.message}` }
 }
 
-/**
- * Lists the processes with a role.
- * @param {Handle[]} processes
- * @param {Handle['spec']['role']} role
- */
+/** @param {Handle[]} processes @param {Handle['spec']['role']} role */
 const listByRole = (processes, role) => processes.filter(({ spec }) => spec.role === role)
 
 /**

@@ -71,7 +71,8 @@ function summariseArmGrowths(arm, trials) {
 /**
  * Summarises the durations of the steps that held in at least one round, over all rounds.
  * @param {NonNullable<TrialRecord['growth']>[]} growths of an arm
- * @returns {GrowthFit['steps']} seconds: the value of a round is null if the step did not hold in it; []: no step held
+ * @returns {GrowthFit['steps']} seconds: the value of a round is null if the step did not hold in it, or was not reached; []: no step
+ *   held
  */
 function summariseSteps(growths) {
   const sizes = new Set(growths.flatMap(({ steps }) => steps.filter(hasHeld).map(({ sidecars }) => sidecars)))
@@ -82,8 +83,8 @@ function summariseSteps(growths) {
 }
 
 /**
- * Renders the endings of an arm, with the first line of each cause, the fit of the memory if there is one, and the seconds of some
- * steps.
+ * Renders the endings of an arm, with the last cause of each reason in one line, the fit of the memory if there is one, and the
+ * seconds of some steps.
  * @param {GrowthFit} growth
  * @param {string} name of the arm
  * @returns {string[]} lines
@@ -123,7 +124,7 @@ function renderMemory({ baseBytes, bytesPerSidecar, points, ...ends }) {
  * Picks items at even distances, and the last: at most one more than POINTS_MOST.
  * @template T
  * @param {T[]} items
- * @returns {T[]}
+ * @returns {T[]} []: there are none
  */
 function pickExamples(items) {
   const every = Math.ceil(items.length / POINTS_MOST)

@@ -8,8 +8,8 @@ import { copyService } from '../../services/topology.js'
 import { STEP_FORM, STEP_SIDECARS } from './plan.js'
 
 /**
- * The processes of a growth. A step has the form of OSM's "scale and limits": 2 clients of 5 copies, and 5 servers of 2 copies behind
- * one split. The servers of all steps share five applications, each of which answers with its name. Pure.
+ * The processes of a growth. A step has the form of OSM's "scale and limits" (STEP_FORM): clients and servers, each with copies, and
+ * all servers behind one split. Each server has one of the applications, which all steps share and which answer with their names. Pure.
  */
 /** @import { Endpoint, ProcessSpec, ReloadAction, Service, SidecarModel, SidecarOptions, Topology } from '../../model/types.ts' */
 /**
@@ -64,7 +64,8 @@ export function listGrowthNames(sidecars) {
  * @param {Omit<ArmServices, 'topology'> & ChosenControl & { link: Topology, sidecars: number }} options link: all sidecars have the
  *   certificates of its entry's service, which they read even without TLS; sidecars: a multiple of STEP_SIDECARS
  * @returns {Growth}
- * @throws {Error} if the sidecars of a step differ in the program or the number of arguments
+ * @throws {BenchError} as `createServiceSidecarOptions`; an Error if the sidecars of a step differ in the program or the number of
+ *   arguments
  */
 export function createGrowth({ link, sidecars, ...services }) {
   const { arm, folders, locate } = services
@@ -102,7 +103,7 @@ function createApplications({ places, programs, folders, locate }) {
  * @param {SidecarModel['trust']} trust the certificates of all sidecars
  * @param {number} number of the step, from 1 on
  * @returns {GrowthStep}
- * @throws {Error} if its sidecars differ in the program or the number of arguments
+ * @throws {BenchError} as `createServiceSidecarOptions`; an Error if its sidecars differ in the program or the number of arguments
  */
 function createStep(services, trust, number) {
   const { control, folders, locate, topology } = services
@@ -158,6 +159,7 @@ function createStepTopology(step) {
  * @param {Service} service of the sidecar
  * @param {ArmServices} services
  * @returns {SidecarOptions}
+ * @throws {BenchError} as `createServiceSidecarOptions`
  */
 function createGrownSidecarOptions(service, services) {
   const options = createServiceSidecarOptions(service, services)
@@ -176,8 +178,9 @@ function createGrownSidecarOptions(service, services) {
 }
 
 /**
- * Creates the requests by which a sidecar is probed: a server at its inbound port, a client through its split.
- * @param {SidecarModel} model
+ * Creates the requests by which a sidecar is probed: a server at its inbound port, a client through its split, until each backend has
+ * answered.
+ * @param {SidecarModel} model that has connections of at least one direction
  * @returns {Omit<GrownMember, 'enrolment'>}
  */
 function createGrowthMember({ service: name, inbound, outbound }) {

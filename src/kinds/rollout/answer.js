@@ -27,7 +27,8 @@ const COLUMNS = /** @type {const} */ ([
 
 /**
  * Creates the answer: the needs of control planes if the run sizes them, else the rollouts. If arms differ in nothing
- * but the plane and the number of sidecars, each rollout is a row, and the largest of each proxy a sentence.
+ * but the plane and the number of sidecars, each rollout is a row, and the largest of each proxy a sentence; else the
+ * chosen quantities are drawn.
  * @param {Answered<ResultOf<'rollout'>> & { renderBinding: (arm: SummaryArm) => string }} answered renderBinding: gives
  *   a clause about the phases that the control plane bound; empty: none runs, or it is not known
  * @returns {KindAnswer | null} null: nothing was measured
@@ -174,7 +175,7 @@ function drawNeeds(needs) {
 }
 
 /**
- * Renders the limits of a control plane as a sentence, or that there were too few rollouts.
+ * Renders the limits of a control plane as a sentence, or, if it has none, that there were too few rollouts.
  * @param {ControlNeed} need
  * @returns {string}
  */

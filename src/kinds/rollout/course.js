@@ -20,7 +20,7 @@ import { createRolloutSpecs, listRolloutNames } from './services.js'
  * @import { RolloutSpecs } from './services.js'
  */
 
-// A node starts two to ten pods a second: the timeout allows twice the longer time.
+// For each sidecar, in the timeout of a phase. A node starts two to ten pods a second: twice the longer time is allowed.
 const PER_SIDECAR_SECONDS = { inBatches: 0.1, inPods: 1 }
 const REFUSALS_EVERY_MS = 1000
 // The shortest timeout of a phase.
@@ -75,7 +75,7 @@ export function createRolloutKind(leastSeconds = LEAST_SECONDS) {
  * sidecars, and whether simulated ones cost the control plane as much.
  * @param {RolloutRequest} request
  * @returns {Promise<StartedRollout>} even if sidecars have no configuration: the record names them
- * @throws {BenchError} as `runRollout`, or if a smaller rollout does not converge; the signal's reason when it aborts
+ * @throws {BenchError} if a smaller rollout does not converge; as `runRollout`
  */
 async function startRollout(request) {
   const { sidecars = 0, simulated = 0 } = request.arm.conditions
@@ -93,12 +93,12 @@ async function startRollout(request) {
 }
 
 /**
- * Runs a smaller rollout and removes its processes.
+ * Runs a smaller rollout, and removes its processes before it asserts that all sidecars were configured.
  * @param {RolloutRequest} request
  * @param {{ name: string, sidecars: number, simulated: number }} options name: of its folder; sidecars, simulated:
  *   their numbers
  * @returns {Promise<RolloutRecord>}
- * @throws {BenchError} as `runRollout`, or if it does not converge; the signal's reason when it aborts
+ * @throws {BenchError} if it does not converge; as `runRollout`; the target's error if the processes cannot be removed
  */
 async function runSmallerRollout(request, { name, ...counts }) {
   const arm = { ...request.arm, conditions: { ...request.arm.conditions, ...counts } }
@@ -113,7 +113,8 @@ async function runSmallerRollout(request, { name, ...counts }) {
  * Runs one rollout and leaves its processes running; if it throws, it removes them.
  * @param {RolloutRequest} request
  * @returns {Promise<StartedRollout>} even if sidecars have no configuration: the record names them
- * @throws {BenchError} if a process exits, a sidecar refuses its configuration, or none starts; the signal's reason when it aborts
+ * @throws {BenchError} if a process exits, a sidecar refuses its configuration, or none starts; as `createPlacedSpecs`; an error of the
+ *   target; the signal's reason when it aborts
  */
 async function runRollout({ testbed, arm, start, round, folder, leastSeconds, signal, pace }) {
   const { target, cpus } = testbed.site
@@ -130,7 +131,7 @@ async function runRollout({ testbed, arm, start, round, folder, leastSeconds, si
 
 /**
  * Starts the application and the control planes, and waits until they are ready. From then on it aborts `failing` if one of them
- * exits, or a log shows that a sidecar refused its configuration.
+ * exits, or, until the steps are over, a log shows that a sidecar refused its configuration.
  * @param {StepContext} context
  * @param {{ target: Target, specs: RolloutSpecs }} options
  * @returns {Promise<Handle[]>} the control planes; []: none run
@@ -154,8 +155,8 @@ async function startShards({ deploy, deployment, failing, signal, addTeardown },
 }
 
 /**
- * Chooses the most specific error: a process that exited, else a configuration that a sidecar refused, else the error
- * itself.
+ * Chooses the most specific error: a process that exited or is stopped, else a configuration that a sidecar refused, else
+ * the error itself.
  * @param {unknown} error
  * @param {StepContext} context
  * @returns {Promise<unknown>} an EndedError if processes exited, with their causes
@@ -171,8 +172,8 @@ async function chooseError(error, { deployment: { processes }, failing }) {
  * Asserts that all sidecars, including simulated ones, had the configuration of each phase that was started.
  * @param {NonNullable<TrialRecord['rollout']>} rollout
  * @param {number} deadlineSeconds the timeout of a phase, for the error
- * @throws {BenchError} for the first phase in which some had not; it names up to 20 real sidecars, and no simulated
- *   ones
+ * @throws {BenchError} for the first phase in which some had not; it names the real sidecars in `missing`, and no
+ *   simulated ones
  */
 export function assertRolloutConverged({ sidecars, simulated, first, change, withdrawal, removal }, deadlineSeconds) {
   const real = sidecars - (simulated ?? 0)
@@ -197,8 +198,8 @@ export function assertRolloutConverged({ sidecars, simulated, first, change, wit
 }
 
 /**
- * Reads the logs of the control planes every second, and aborts `failing` if a sidecar refused its configuration. A log that
- * cannot be read shows nothing.
+ * Reads the logs of the control planes every REFUSALS_EVERY_MS, and aborts `failing` with a BenchError if a sidecar refused its
+ * configuration. A log that cannot be read shows nothing.
  * @param {Handle[]} shards
  * @param {{ parse: Control['parseRefusals'], failing: AbortController }} options parse: finds refusals in a log;
  *   absent: logs do not show them, and none is read
@@ -220,7 +221,7 @@ function watchRefusals(shards, { parse, failing }) {
  * Creates the processes of a rollout, with addresses from the target.
  * @param {Omit<RolloutRequest, 'leastSeconds' | 'signal'>} options
  * @returns {Promise<RolloutSpecs>}
- * @throws {BenchError} as `createRolloutSpecs`
+ * @throws {BenchError} as `createRolloutSpecs`; the system's error if the scripts cannot be read; an error of the target
  */
 async function createPlacedSpecs({ testbed, arm, start, round, folder, pace }) {
   const { target } = testbed.site
@@ -245,10 +246,10 @@ async function createPlacedSpecs({ testbed, arm, start, round, folder, pace }) {
 }
 
 /**
- * Computes the timeout of a phase: at least `leastSeconds`, with 0.1 s for each sidecar of a process (1 s of a pod),
- * and the start intervals of all simulated ones.
+ * Computes the timeout of a phase: `leastSeconds`, PER_SIDECAR_SECONDS for each sidecar, and the start intervals of all
+ * simulated ones.
  * @param {Pick<Conditions, 'sidecars' | 'simulated'> & { leastSeconds: number, arePods?: boolean, everyMs?: number }}
- *   options everyMs: the interval between the starts of simulated sidecars
+ *   options arePods: each sidecar is a pod, false by default; everyMs: the interval between the starts of simulated sidecars
  * @returns {number} seconds
  */
 export function computeTimeoutSeconds({ leastSeconds, sidecars = 0, simulated = 0, arePods = false, everyMs = 0 }) {

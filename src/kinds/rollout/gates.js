@@ -12,7 +12,7 @@ const NAMED_MOST = 5
 const UNKNOWN_MOST = 0.1
 const KIT_CPU_MOST = 0.1
 const PROBE_RATE_MOST = 0.9
-/** The limit of the gate `fidelity` (docs/evidence/simulated-envoys.md). */
+/** The limit of the gate `fidelity`, as a share of what real sidecars take (docs/evidence/simulated-envoys.md). */
 const INFIDELITY_MOST = 0.15
 
 /** @type {Gate[]} */

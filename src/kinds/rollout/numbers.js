@@ -103,7 +103,7 @@ function computeRemovalNumbers(members, phase) {
 }
 
 /**
- * Computes the numbers of a withdrawal of services, with the memory before it.
+ * Computes the numbers of a withdrawal of services, with the memory before the services and with them.
  * @param {RolloutRecord} rollout
  * @returns {RolloutNumbers['withdrawal']} undefined: there was none
  */
@@ -119,7 +119,8 @@ function computeWithdrawalNumbers({ members, withdrawal: phase }) {
  *   RolloutRecord['first'], fromMs?: number }} options name: of the phase, by which members have their times; fromMs: the start of
  *   each sidecar's time, in epoch ms; absent: each has its own `sinceMs`
  * @returns {RolloutNumbers['first']} seconds: null: a sidecar lacks the configuration, one outside of the sample was late, or none
- *   is configured; each: p99 and max are null for a sample; missing: at most NAMED_MOST names
+ *   is configured; each: p99 and max are null for a sample; sampled, late: absent: all sidecars were timed; missing: at most
+ *   NAMED_MOST names; isOfSimulated: absent: none are simulated, or the phase is not one of theirs; other numbers: null: not measured
  */
 function computePhaseNumbers({ members, simulated, name: phaseName, phase, fromMs }) {
   const { startMs, endMs, host, control, ownCpuSeconds, sample } = phase
@@ -158,7 +159,7 @@ function computePhaseNumbers({ members, simulated, name: phaseName, phase, fromM
  * @param {ConfigurationTimes[]} probes
  * @param {{ startMs: number, fromMs?: number }} options startMs: of the phase, in epoch ms; fromMs: as of `computePhaseNumbers`
  * @returns beganMs: the first start or commit, `startMs` without probes; toldSeconds: from it to the last start or commit;
- *   allSeconds: until the last that is configured, null: none is; each: null without a configured sidecar, as both censored times
+ *   allSeconds: until the last that is configured; allSeconds, the values of each, and both censored times: null: none is configured
  */
 function computeTimes(probes, { startMs, fromMs }) {
   const configured = probes.filter(isConfigured).sort((a, b) => a.yesMs - b.yesMs)
@@ -188,7 +189,7 @@ function isLate(probe) {
 /**
  * Computes how many pods became ready, and how many seconds after their creation.
  * @param {RolloutRecord['members']} members
- * @returns {RolloutNumbers['pods']} readySeconds: of null if no pod became ready
+ * @returns {RolloutNumbers['pods']} the values of readySeconds are null if no pod became ready
  */
 function computePodNumbers(members) {
   const ready = members.flatMap(({ pod }) =>

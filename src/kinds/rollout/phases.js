@@ -40,11 +40,12 @@ const SAMPLE = 30
 const SETTLE_MS = 2000
 
 /**
- * Runs the phases of a rollout. A phase starts only if each sidecar has the configuration of the one before.
+ * Sets up the control planes, enrols the sidecars, and runs the phases of a rollout. A phase starts only if each sidecar has the
+ * configuration of the one before.
  * @param {StepContext} context
  * @param {{ target: Target, specs: RolloutSpecs, shards: Handle[], conditions: Conditions, seed: number, deadlineSeconds: number }}
  *   options shards: the control planes; seed: of the sample that a change times; deadlineSeconds: of each phase
- * @returns {Promise<Omit<RolloutPhases, 'cpus'>>} null: the phase was not begun
+ * @returns {Promise<Omit<RolloutPhases, 'cpus'>>} null: the phase was not begun; control: observed until a removal begins
  * @throws an error of a phase or of the observation; the signal's reason when it aborts
  */
 export async function runPhases(context, { target, specs, shards, conditions, seed, deadlineSeconds }) {
@@ -82,7 +83,7 @@ export async function runPhases(context, { target, specs, shards, conditions, se
  * @param {StepContext} context
  * @param {{ target: Target, shards: Handle[] }} options
  * @returns {Promise<Memory>}
- * @throws the signal's reason when it aborts
+ * @throws the signal's reason when it aborts; an error of the target
  */
 async function readSettledMemory({ deployment, signal }, { target, shards }) {
   await sleep(SETTLE_MS, signal)
@@ -191,7 +192,8 @@ export function drawSample(members, seed) {
 }
 
 /**
- * Commits changes, and starts to probe each sidecar of the sample just before its commit.
+ * Commits changes, as many at once and a second as the conditions say, and starts to probe each sidecar of the sample just before its
+ * commit.
  * @param {PhaseOptions & { changes: ({ member: RolloutMember } & ReturnType<RolloutMember['changeTo']>)[],
  *   conditions: Conditions, sample: Set<string> }} options
  * @returns {Promise<Promise<[string, ConfigurationTimes]>[]>} the times of the sample, by name

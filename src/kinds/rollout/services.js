@@ -26,6 +26,7 @@ const MOVED_VERSION = 2
 /** @typedef {Pick<Conditions, 'shards' | 'assignment' | 'sizes' | 'configuredServices' | 'isShardRemoved'>} ShardConditions */
 
 /**
+ * The processes of a rollout, and the way to configure its sidecars.
  * @typedef {object} RolloutSpecs
  * @property {ProcessSpec} application
  * @property {ProcessSpec[]} controls the control plane's shards; empty: no process hands out configurations
@@ -63,7 +64,8 @@ export function listRolloutNames(topology, { sidecars, simulated, shards }) {
  *   everyMs?: number }} options seed: of the sizes of sidecars, by which they are assigned to shards; isBatched: sidecars start in
  *   batches on one machine (default); everyMs: the interval between the starts of simulated sidecars
  * @returns {RolloutSpecs}
- * @throws {BenchError} if the entry's service calls none, or a shard is removed and no sidecar would move
+ * @throws {BenchError} if the entry's service calls none, or a shard is removed and no sidecar would move; as `createShardMember`; an
+ *   Error as `createBatch`
  */
 export function createRolloutSpecs({ names, seed, isBatched = true, everyMs = 0, ...services }) {
   const { arm, control, topology, places, folders, locate } = services
@@ -157,6 +159,7 @@ function createSimulatedBatches(services, { members, controlName, everyMs }) {
  * @param {ArmServices & ChosenControl} services
  * @param {{ names: ReturnType<typeof listRolloutNames>, seed: number, client: Service }} options client: of which all are copies
  * @returns {(Member & RolloutMember)[]} goBack: absent: services stay; moved: the sidecar at its new shard; absent: it stays
+ * @throws {BenchError} as `createShardMember`
  */
 function createMembers(services, { names, seed, client }) {
   const { conditions } = services.arm
@@ -186,6 +189,7 @@ function createMembers(services, { names, seed, client }) {
  * @param {{ service: Service, controls: string[], shard: number, version: number, configuredServices: number }} options controls: the
  *   names of all shards; version: of the configuration with which it starts; configuredServices: the number that it knows
  * @returns {Member & { shard: number }}
+ * @throws {BenchError} as `createServiceSidecarOptions` and `createMember`
  */
 function createShardMember(services, { service, controls, shard, version, configuredServices }) {
   const { arm, control } = services

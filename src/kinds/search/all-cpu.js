@@ -11,12 +11,13 @@ import { ALL_CPU_TRIALS } from './trial-counts.js'
  */
 
 /**
- * Tries a load with all the CPU until it was met once, missed twice, or not judged six times; two trials that were
- * not judged are enough if they show what sidecars take.
- * @param {{ template: Arm, cpus: number, tried: Tried[] }} options tried: the caller adds each trial that it measured
+ * Tries a load with all the CPU until it was met once, or missed or not judged as often as ALL_CPU_TRIALS says; fewer trials that
+ * were not judged are enough if they show what sidecars take.
+ * @param {{ template: Arm, cpus: number, tried: Tried[] }} options tried: the caller adds each trial that it measured before it
+ *   continues
  * @returns {Trials} it yields the arms to measure
  */
-export function* tryWithAllCpu({ template, cpus, tried }) {
+export function* tryLoadWithAllCpu({ template, cpus, tried }) {
   for (;;) {
     yield withCpu(template, cpus)
     const outcomes = listOutcomesWithAllCpu({ template, cpus, tried })
@@ -41,7 +42,7 @@ export function listOutcomesWithAllCpu({ template, cpus, tried }) {
 /**
  * Computes what sidecars take: the most of all trials that show it.
  * @param {Outcome[]} outcomes with all the CPU
- * @returns {Need | null} null: no trial shows it, or the load was missed twice with all the CPU
+ * @returns {Need | null} null: no trial shows it, or the load was missed as often as ALL_CPU_TRIALS allows
  */
 export function computeSidecarNeed(outcomes) {
   if (outcomes.filter(o => o.held === false).length >= ALL_CPU_TRIALS.missedMost) return null

@@ -1,8 +1,8 @@
 import { TRIALS } from './trial-counts.js'
 
 /**
- * The rule by which limits are confirmed: every judged trial at them met the p99, there are at least three, and the next
- * one meets it, too, by a one-sided 95 % prediction bound (Student's t of the logarithms of the p99s). Pure.
+ * The rule by which limits are confirmed: every judged trial at them met the p99, there are at least TRIALS.least, and the
+ * next one meets it, too, by a one-sided 95 % prediction bound (Student's t of the logarithms of the p99s). Pure.
  * @import { Outcome } from './outcome.js'
  */
 
@@ -16,7 +16,7 @@ const STUDENT = [6.314, 2.92, 2.353, 2.132, 2.015, 1.943, 1.895, 1.86, 1.833, 1.
  * Predicts the p99 that the next trial does not exceed, with 95 % confidence (Hahn and Meeker, Statistical Intervals,
  * 4.7). A p99 of 0 counts as 1 ns.
  * @param {number[]} p99s milliseconds, of trials under the same limits
- * @returns {number | null} milliseconds; null: fewer than three trials
+ * @returns {number | null} milliseconds; null: fewer than TRIALS.least trials
  */
 export function predictP99Ms(p99s) {
   const count = p99s.length
@@ -37,7 +37,7 @@ export function predictP99Ms(p99s) {
  * @property {number} proofs trials that met the p99, without those beside other programs if one beside them was not judged
  * @property {number} notJudged trials that were not judged
  * @property {number | null} p99Ms the highest of the judged trials; null: none was measured
- * @property {number | null} boundMs the prediction bound of the next trial; null: fewer than three proofs have a p99
+ * @property {number | null} boundMs the prediction bound of the next trial; null: fewer than TRIALS.least proofs have a p99
  * @property {boolean} isConfirmed by the rule
  * @property {string | undefined} why the reason of the first miss; else that the limits are confirmed; else the reason of the last
  *   trial that was not judged; undefined: none of these

@@ -25,7 +25,7 @@ const STEP_SECONDS = 10
 export const kind = { name: 'search', start: startServices, measure: measureSearches }
 
 /**
- * Searches for the limit of each arm. Every search reaches a first answer before any runs to its end.
+ * Searches for the limit of each arm, and prints each trial and answer. Every search reaches a first answer before any runs to its end.
  * @param {PartContext} pass
  * @throws the signal's reason when it aborts; the error of a trial that cannot be run
  */
@@ -93,7 +93,7 @@ function createSearch({ template, spec, cpus, timeLeft, say, signal, ...pass }) 
  *   { trial: Trial, spec: SearchSpec, secondsLeft: number }} options secondsLeft: of the run, from this trial on
  * @returns {Promise<{ record: TrialRecord, seconds: number | null }>} seconds: the duration of the trial; null: it was measured
  *   before (in an earlier run, or before a resume)
- * @throws the error of `run`
+ * @throws the error of `run` or `adopt`
  */
 async function adoptOrRun({ trial, spec, secondsLeft, reusable, isRecorded, run, adopt, say }) {
   const progress = `looking for the ${spec.kind}`

@@ -4,7 +4,7 @@ import { createSearchResult, tryStep, withCpu, withoutOutcomes } from './step.js
 /** @import { Arm, SearchResult } from '../../model/types.ts' */
 /** @import { Search, TriedStep } from './step.js' */
 
-/** The grid of CPU limits: each is `factor` times the one before. */
+/** The grid of CPU limits: `least` cores, and each next limit `factor` times the one before. */
 const CPU_GRID = { least: 0.02, factor: 1.15 }
 
 /**

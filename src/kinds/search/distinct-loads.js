@@ -15,19 +15,19 @@ import { computeBodyBytes } from '../../model/requests.js'
  */
 
 /**
- * Lists the distinct loads of the services with a template's payload, by rising rate. If the file has one payload, all services count:
- * options may have set other sizes of bodies.
+ * Lists the distinct loads of the services with a template's payload, by rising rate. If no service has it, options have set other
+ * sizes of bodies, and all services count.
  * @param {Pick<Extract<SearchSpec, { kind: 'services' }>, 'services'>} spec
  * @param {Arm} template of a plane and a payload
- * @returns {DistinctLoad[]} []: no service has the payload
+ * @returns {DistinctLoad[]}
  */
 export function listDistinctLoads({ services }, { load }) {
-  const hasOnePayload = services.every(service => service.payloadBytes === services[0].payloadBytes)
   const { requestBytes, responseBytes } = computeBodyBytes(load)
   // A GET has its payload in the response alone.
   const payloadBytes = Math.max(requestBytes, responseBytes)
-  const servicesOfPayload = services.filter(service => hasOnePayload || service.payloadBytes === payloadBytes)
-  const loads = [...groupBy(servicesOfPayload, service => service.ratePerSecond)].map(([ratePerSecond, group]) => ({
+  const servicesOfPayload = services.filter(service => service.payloadBytes === payloadBytes)
+  const counted = servicesOfPayload.length > 0 ? servicesOfPayload : services
+  const loads = [...groupBy(counted, service => service.ratePerSecond)].map(([ratePerSecond, group]) => ({
     ratePerSecond,
     p99Ms: Math.min(...group.map(service => service.p99Ms)),
     names: group.map(service => service.name),

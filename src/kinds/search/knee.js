@@ -10,8 +10,8 @@ const RATES_BELOW_MOST = 20
 
 /**
  * Finds the highest rate that holds. It doubles the rate while it holds, or halves it until it holds, then narrows
- * the bracket at its geometric mean, down to the precision. It tries no rate above RATES_MOST, nor below 1/s or a
- * twentieth of the first rate.
+ * the bracket at its geometric mean, down to the precision. It tries no rate above RATES_MOST, nor below 1/s or the first
+ * rate divided by RATES_BELOW_MOST.
  * @param {SearchOptions & { spec: Extract<SearchSpec, { kind: 'knee' }> }} options
  * @returns {Search<SearchResult>} isFound: false: a rate could not be judged, none held, or none failed
  */

@@ -1,5 +1,5 @@
 import { fitLine } from '../../lib/stats.js'
-import { listOutcomesWithAllCpu, tryWithAllCpu } from './all-cpu.js'
+import { listOutcomesWithAllCpu, tryLoadWithAllCpu } from './all-cpu.js'
 import { withRate } from './step.js'
 
 /**
@@ -14,13 +14,14 @@ const POINTS = { most: 5, least: 3 }
 const REACH = 50
 
 /**
- * Tries lower rates with all the CPU, until POINTS.most were met, or the rates are below a fiftieth of the template's.
- * @param {{ template: Arm, cpus: number, tried: Tried[] }} options tried: the caller adds each trial that it measured
+ * Tries lower rates with all the CPU (`listLowerRates`) until POINTS.most were met.
+ * @param {{ template: Arm, cpus: number, tried: Tried[] }} options tried: the caller adds each trial that it measured before it
+ *   continues
  * @returns {Trials} it yields the arms to measure
  */
 export function* tryLowerRates({ template, cpus, tried }) {
   for (const rate of listLowerRates(template)) {
-    yield* tryWithAllCpu({ template: withRate(template, rate), cpus, tried })
+    yield* tryLoadWithAllCpu({ template: withRate(template, rate), cpus, tried })
     if (listMetRates({ template, cpus, tried }).length === POINTS.most) return
   }
 }
@@ -28,7 +29,7 @@ export function* tryLowerRates({ template, cpus, tried }) {
 /**
  * Extrapolates the CPU of the template's rate from lower rates.
  * @param {{ template: Arm, cpus: number, tried: Tried[] }} options
- * @returns {SizeResult['extrapolated']} null: fewer than three lower rates were met
+ * @returns {SizeResult['extrapolated']} null: fewer than POINTS.least lower rates were met
  */
 export function extrapolateCpu({ template, cpus, tried }) {
   return extrapolateToRate(listMetRates({ template, cpus, tried }), readTemplateRate(template))
@@ -38,7 +39,7 @@ export function extrapolateCpu({ template, cpus, tried }) {
  * Extrapolates the CPU of a rate by a line through measured rates.
  * @param {[number, number][]} measured rates, and millicores of the busiest sidecar
  * @param {number} rate
- * @returns {SizeResult['extrapolated']} null: fewer than three rates were measured
+ * @returns {SizeResult['extrapolated']} null: fewer than POINTS.least rates were measured
  */
 export function extrapolateToRate(measured, rate) {
   if (measured.length < POINTS.least) return null
@@ -64,8 +65,8 @@ export function extrapolateToRate(measured, rate) {
 const readTemplateRate = template => template.load.ratePerSecond ?? 0
 
 /**
- * Lists the lower rates, falling: half the rate first, then two thirds of the one before, until one is below a
- * fiftieth of the rate, or 1/s.
+ * Lists the lower rates, falling: half the rate first, then two thirds of the one before. It ends with the first below
+ * the rate divided by REACH, or before 1/s.
  * @param {Arm} template
  * @returns {number[]} []: the rate is below 2/s
  */

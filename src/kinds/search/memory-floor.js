@@ -49,8 +49,9 @@ export function* findLowerMemoryFloor({ template, spec, memory, survived }) {
 /**
  * Bisects a range of memory limits, down to the precision of the search or MEMORY_STEP_BYTES.
  * @param {Pick<SearchOptions, 'template' | 'spec'> & Pick<SearchResult, 'steps' | 'unchargedBytes'> & { from: number,
- *   most: number, held?: number | null }} options from: bytes of the first try; most: if a limit above it fails, the
- *   sidecar lacks something else; held: the smallest limit that is known to hold; null (by default): none is
+ *   most: number, held?: number | null }} options steps: those so far, to which it adds; from: bytes of the first try; most: if a
+ *   limit above it fails before any holds, the sidecar lacks something else; held: the smallest limit that is known to hold; null (by
+ *   default): none is
  * @returns {Search<SearchResult>} isFound: false: a limit could not be judged, or none held
  */
 function* bisectMemory({ template, spec, unchargedBytes, steps, from, most, held = null }) {

@@ -14,6 +14,7 @@ const CLEARLY_LESS = 0.9
 const SIDECAR_GATES = ['answers', 'errors', 'hung-users', 'overflow', 'oom', 'drops', 'steady', 'restart']
 
 /**
+ * The judgement of a trial, and what its sidecars took.
  * @typedef {object} Outcome
  * @property {string} trial its id
  * @property {boolean | null} held null: something else than the sidecar spoiled it
@@ -28,16 +29,16 @@ const SIDECAR_GATES = ['answers', 'errors', 'hung-users', 'overflow', 'oom', 'dr
  * @property {number} peakBytesMost peak of the sidecar with the most; 0: not read
  * @property {number} rssBytesMost resident memory of the sidecar with the most; 0: not read
  * @property {SidecarMemory} [memory] of the largest sidecar
- * @property {number} unchargedBytes resident file pages of a sidecar that its cgroup was not charged for
+ * @property {number} unchargedBytes resident file pages that its cgroup was not charged for, of the sidecar with the most; 0: not read
  */
 
 /** The part of an outcome that judges the trial. @typedef {Omit<Outcome, keyof ReturnType<typeof computeMeasures>>} Verdict */
 
 /**
- * Judges whether a trial held the rate: without drops, with errors of at most 0.1 %, the p99 within the limit, and no
- * kill for memory. A trial that other programs disturbed, or that lacks a required p99, is not judged, unless the
- * sidecar used up its own CPU limit far below the rate: then it failed. Without a required p99, only gates that spoil
- * the memory count.
+ * Judges whether a trial held the rate: without drops, with no more errors than the gate `errors` allows, the p99 within the limit,
+ * and no kill for memory. A trial whose latency something else spoiled, or that lacks a required p99, is not judged, unless a
+ * sidecar filled its CPU far below the rate: then it failed. Without a required p99, a gate of the sidecar counts only if the
+ * memory is spoiled.
  * @param {TrialRecord} record
  * @param {number | null} p99Ms null: no p99 is required
  * @param {{ isOfLimits?: boolean }} [options] isOfLimits: a p99 that was met beside other programs counts, since they can only make
@@ -55,7 +56,7 @@ export function judgeOutcome(record, p99Ms, { isOfLimits = false } = {}) {
 }
 
 /**
- * Computes the numbers of an outcome, which do not depend on the verdict.
+ * Computes the numbers of an outcome, which do not depend on the verdict. Those of sidecars are 0 if they were not read.
  * @param {TrialRecord} record
  */
 function computeMeasures(record) {
@@ -92,9 +93,9 @@ function createVerdict(held, why, fields) {
 }
 
 /**
- * Judges a trial in which the kernel killed a sidecar for memory, or that has no window.
+ * Judges a trial in which the kernel killed a sidecar for memory, or that failed or has no load or no window.
  * @param {TrialRecord} record
- * @returns {Verdict | null} held: null: nothing has ended, or not only sidecars; null: the trial has a window, and nothing was killed
+ * @returns {Verdict | null} held: null: nothing has ended, or not only sidecars; null: none of these cases
  */
 function judgeDeath(record) {
   const { ended, outcome, load, window, reasons } = record
@@ -146,7 +147,7 @@ function judgeForeignGates(record, { p99LimitMs, isOfLimits }) {
 /**
  * Judges a trial that nothing but the sidecar spoiled, by its gates and its p99.
  * @param {TrialRecord} record
- * @param {number | null} p99LimitMs null: only gates that spoil the memory count
+ * @param {number | null} p99LimitMs null: none is required, and a gate counts only if the memory is spoiled
  * @returns {Verdict} held: null: a p99 is required, and was not measured
  */
 function judgeLoad(record, p99LimitMs) {

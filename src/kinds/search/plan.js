@@ -11,7 +11,7 @@ import { listUsualTrials, TRIALS, USUAL } from './trial-counts.js'
  */
 
 const ratePerSecond = LOAD_AXES.ratePerSecond.schema
-// Width of the final bracket, as a fraction of its lower end.
+// The width of the final bracket as a fraction of its lower end, in a smoke run and in others.
 const PRECISION = { default: 0.05, smoke: 0.5 }
 
 /** The field `search` of an experiment. */
@@ -56,8 +56,7 @@ export const searchPlan = {
 }
 
 /**
- * Renders the seconds of the longest windows, if they are long because of a low rate: until then, there are too few requests for a
- * p99.
+ * Renders the seconds of the longest windows, if they are as long as P99_REQUESTS take at a low rate.
  * @param {Arm[]} arms
  * @returns {string} begins with a space; empty: they are as long as planned
  */
@@ -75,7 +74,7 @@ function renderLongWindows(arms) {
  * confirm them.
  * @param {z.infer<typeof searchSchema> | null} search of the experiment
  * @param {string} profile its name
- * @returns null: the experiment has no search
+ * @returns trialsToConfirm: absent for a knee and a memory floor; null: the experiment has no search
  */
 export function createSearchSpec(search, profile) {
   if (search === null) return null

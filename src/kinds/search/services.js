@@ -1,5 +1,5 @@
 import { fitLine } from '../../lib/stats.js'
-import { computeSidecarNeed, listOutcomesWithAllCpu, tryWithAllCpu } from './all-cpu.js'
+import { computeSidecarNeed, listOutcomesWithAllCpu, tryLoadWithAllCpu } from './all-cpu.js'
 import { listDistinctLoads, listEndRates } from './distinct-loads.js'
 import { tryLimits } from './size.js'
 import { createSizeResult } from './size-result.js'
@@ -18,7 +18,7 @@ import { withRate } from './step.js'
 
 /**
  * Tries the lowest and the highest rate with all the CPU, then each rate at limits that these suggest. A rate is left out if no need
- * is known for it, or all the CPU does not suffice.
+ * can be estimated, or its own trials with all the CPU show none.
  * @param {{ template: Arm, spec: ServicesSpec, cpus: number, tried: Tried[] }} options template: of a plane and a payload; cpus: of
  *   the machine; tried: the caller adds each trial that it measured
  * @returns {Trials} it yields the arms to measure
@@ -26,7 +26,7 @@ import { withRate } from './step.js'
 export function* tryServiceLoads({ template, spec, cpus, tried }) {
   const loads = listDistinctLoads(spec, template)
   for (const ratePerSecond of listEndRates(loads))
-    yield* tryWithAllCpu({ template: withRate(template, ratePerSecond), cpus, tried })
+    yield* tryLoadWithAllCpu({ template: withRate(template, ratePerSecond), cpus, tried })
   for (const { ratePerSecond, p99Ms } of loads) {
     const need = estimateNeed({ ends: computeEndNeeds({ template, loads, cpus, tried }), ratePerSecond })
     const arm = withRate(template, ratePerSecond)
@@ -36,7 +36,7 @@ export function* tryServiceLoads({ template, spec, cpus, tried }) {
 }
 
 /**
- * Says whether the trials with all the CPU show no need, as when they missed the rate: no limits can then hold it.
+ * Says whether trials of a rate with all the CPU were made and show no need, since they missed it or were spoiled.
  * @param {{ arm: Arm, cpus: number, tried: Tried[] }} options arm: with the rate
  * @returns {boolean} false also: there are no such trials
  */
@@ -46,9 +46,9 @@ function isOutOfReach({ arm, cpus, tried }) {
 }
 
 /**
- * Creates a result for each distinct load of the template's payload, by rising rate.
+ * Creates a result for each distinct load (`listDistinctLoads`), by rising rate.
  * @param {{ template: Arm, spec: ServicesSpec, cpus: number, tried: Tried[], isOver: boolean }} options isOver: the search has ended
- * @returns {SizeResult[]} []: no service has the payload
+ * @returns {SizeResult[]} at least one
  */
 export function createServicesResults({ template, spec, cpus, tried, isOver }) {
   const loads = listDistinctLoads(spec, template)
@@ -71,7 +71,7 @@ export function createServicesResults({ template, spec, cpus, tried, isOver }) {
  * Finds the p99 limit of a trial: the lowest of the services with its rate.
  * @param {ServicesSpec} spec
  * @param {Arm} arm
- * @returns {number | null} null: no service has this rate and payload
+ * @returns {number | null} null: none of the services that count has this rate (`listDistinctLoads`)
  */
 export function findP99LimitMs(spec, arm) {
   return listDistinctLoads(spec, arm).find(load => load.ratePerSecond === arm.load.ratePerSecond)?.p99Ms ?? null

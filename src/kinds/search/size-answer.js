@@ -35,9 +35,9 @@ export function judgeTriedLimits(tried, p99Ms) {
 }
 
 /**
- * Chooses the limits of the answer: the smallest that are confirmed, with one step less that met the p99, too, if there are such;
- * else the smallest that no trial refutes; if no trial had limits, those that the CPU and memory of the load suggest; else none,
- * with the state `none`.
+ * Chooses the limits of the answer: the smallest confirmed ones, if possible such that one step less CPU met the p99, too; else the
+ * smallest that no trial refutes; else, if no trial had limits, those that the CPU and memory of the load suggest; else none, with the
+ * state `none`.
  * @param {{ template: Arm, cpus: number, p99Ms: number, tried: Tried[], groups: JudgedLimits[], isOver: boolean }} options
  * @returns {SizeAnswer}
  */
@@ -66,7 +66,7 @@ export function chooseSizeAnswer({ template, cpus, p99Ms, tried, groups, isOver 
 const pickSmallest = groups => groups.toSorted((a, b) => a.cores - b.cores || a.bytes - b.bytes).at(0)
 
 /**
- * Picks the smallest limits whose CPU may be a step less, since trials met the p99 with that; if there are none, the smallest.
+ * Picks the smallest limits for which trials with one step less CPU met the p99, too; if there are none, the smallest.
  * @param {JudgedLimits[]} limits
  * @param {JudgedLimits[]} groups all that were tried
  * @returns {JudgedLimits | undefined} undefined: there are no limits
@@ -88,7 +88,7 @@ function isMetOneStepBelow({ cores, bytes }, groups) {
 
 /**
  * Picks the smallest limits such that no trial missed the p99 at them, or at larger limits. Limits at which a trial
- * met the p99 come first, of these those whose CPU may be a step less.
+ * met the p99 come first, and among these, those that also met it with one step less CPU.
  * @param {JudgedLimits[]} groups
  * @returns {JudgedLimits | undefined} undefined: all are refuted
  */

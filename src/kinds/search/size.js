@@ -1,4 +1,4 @@
-import { computeSidecarNeed, listOutcomesWithAllCpu, tryWithAllCpu } from './all-cpu.js'
+import { computeSidecarNeed, listOutcomesWithAllCpu, tryLoadWithAllCpu } from './all-cpu.js'
 import { hasMetP99, judgeLimits } from './confirm.js'
 import { computeCpuLimitAt, computeCpuLimitIndex } from './cpu-limit.js'
 import { tryLowerRates } from './lower-rates.js'
@@ -19,7 +19,7 @@ import { AT_LIMITS_MOST, TRIALS } from './trial-counts.js'
  * 100 ms, and memory grows with the requests that wait.
  */
 export const ROOM = { places: 2, ofMemory: 1.5, ofRequest: 1.15 }
-// Other users of a shared machine may spoil one trial in three: four in a row show that it is too busy.
+// Other users of a shared machine may spoil one trial in three: so many in a row show that it is too busy.
 const LOST_MOST = 4
 
 /**
@@ -30,7 +30,7 @@ const LOST_MOST = 4
  * @returns {Trials} it yields the arms to measure
  */
 export function* tryLoad({ template, spec: { p99Ms, isExtrapolated }, cpus, tried }) {
-  yield* tryWithAllCpu({ template, cpus, tried })
+  yield* tryLoadWithAllCpu({ template, cpus, tried })
   const need = computeSidecarNeed(listOutcomesWithAllCpu({ template, cpus, tried }))
   if (need) yield* tryLimits({ template, cpus, p99Ms, tried, need, isSmallest: true })
   else if (isExtrapolated) yield* tryLowerRates({ template, cpus, tried })

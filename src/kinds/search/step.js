@@ -75,7 +75,8 @@ export function createSearchResult({ template, looksFor, held = null, isFound = 
 }
 
 /**
- * Creates an arm at a rate, with enough users for slow answers, and a window that is long enough for a p99.
+ * Creates an open-loop arm at a rate, with enough users for slow answers, and a window that is long enough for a p99; its id names the
+ * rate.
  * @type {(arm: Arm, ratePerSecond: number) => Arm}
  */
 export const withRate = (arm, ratePerSecond) => ({
@@ -105,7 +106,10 @@ export const hasOnlyCpuRequest = ({ conditions }) => conditions.neighbourCores !
 export const readCpuCores = arm =>
   hasOnlyCpuRequest(arm) ? (arm.conditions.cpuRequestCores ?? null) : arm.cpuLimitCores
 
-/** Creates an arm with a CPU limit, or beside a neighbour with a CPU request. @type {(arm: Arm, cores: number) => Arm} */
+/**
+ * Creates an arm with a CPU limit, or beside a neighbour with a CPU request; its id names the cores.
+ * @type {(arm: Arm, cores: number) => Arm}
+ */
 export const withCpu = (arm, cores) =>
   hasOnlyCpuRequest(arm)
     ? {
@@ -116,7 +120,10 @@ export const withCpu = (arm, cores) =>
       }
     : { ...arm, id: `${arm.id}@${cores}cores`, cpuLimitCores: cores }
 
-/** Creates an arm with a memory limit; null: without one. @type {(arm: Arm, memoryLimitBytes: number | null) => Arm} */
+/**
+ * Creates an arm with a memory limit, or without one (null); its id names the limit.
+ * @type {(arm: Arm, memoryLimitBytes: number | null) => Arm}
+ */
 export const withMemory = (arm, memoryLimitBytes) => ({
   ...arm,
   id: `${arm.id}@${memoryLimitBytes === null ? 'unlimited' : `${Math.round(memoryLimitBytes / 1024)}KiB`}`,

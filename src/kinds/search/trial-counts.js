@@ -6,7 +6,7 @@ import { withRate } from './step.js'
  * @import { Arm, SearchSpec } from '../../model/types.ts'
  */
 
-/** Trials that must meet the p99 to confirm limits: three, or up to five if their p99s are too far apart. */
+/** Trials that must meet the p99 to confirm limits: `least`, or up to `most` if their p99s are too far apart. */
 export const TRIALS = { least: 3, most: 5 }
 /** Trials at limits after which a search ends, also without confirmed limits. */
 export const AT_LIMITS_MOST = 24
@@ -26,7 +26,7 @@ export const USUAL = { size: 6, knee: 20, 'memory-floor': 12 }
  * Lists the trials that a search usually takes on a quiet machine.
  * @param {SearchSpec} search
  * @param {Arm[]} arms from which the searches start
- * @returns {Arm[]} one for each trial, with its rate; []: no service has the payload of any arm
+ * @returns {Arm[]} one for each trial, with its rate; []: there are no arms
  */
 export function listUsualTrials(search, arms) {
   const alone = search.kind === 'services' ? 0 : USUAL[search.kind]
@@ -38,7 +38,7 @@ export function listUsualTrials(search, arms) {
  * @param {SearchSpec} search
  * @param {Arm[]} arms from which the searches start
  * @returns {Arm[] | null} one for each trial, with its rate; null: there is no such bound, as for a search for
- *   anything else, or one that extrapolates
+ *   anything else, or one that extrapolates from lower rates
  */
 export function listMostTrials(search, arms) {
   if (search.kind !== 'size' && search.kind !== 'services') return null
@@ -55,7 +55,7 @@ export function listMostTrials(search, arms) {
  * @param {Arm} arm
  * @param {{ withAllCpu: number, atLimits: number, alone: number }} counts withAllCpu: trials of an end rate with all the CPU; atLimits:
  *   trials of a rate at limits; alone: trials of a search without a file of services
- * @returns {Arm[]} one for each trial, with its rate; []: no service has the arm's payload
+ * @returns {Arm[]} one for each trial, with its rate
  */
 function listSearchTrials(search, arm, { withAllCpu, atLimits, alone }) {
   if (search.kind !== 'services') return Array(alone).fill(arm)

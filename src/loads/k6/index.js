@@ -136,7 +136,7 @@ function createVariables({ urls, certificate, host, load, tailMs, arms, seed }) 
 /**
  * Renders the requests of pipelines as JSON, for the variable OWN_REQUESTS.
  * @param {(import('../../model/types.ts').OwnRequest | null)[]} requests of each arm; null: the arm has none
- * @returns {string}
+ * @returns {string} a list in the order of the arms
  * @throws {BenchError} if they are over ARGUMENT_MOST_BYTES together
  */
 function renderPipelineRequests(requests) {
@@ -175,7 +175,7 @@ function renderRequests(loads) {
 /**
  * Chooses the script of bench/k6 that generates a load.
  * @param {Load} load
- * @returns {string} its name without `.js`
+ * @returns {string} its name without `.js`; bench/k6 has none for an idle load
  */
 function chooseScript({ kind, isInterleaved }) {
   if (kind === 'interleaved') return 'interleaved'
@@ -183,7 +183,7 @@ function chooseScript({ kind, isInterleaved }) {
 }
 
 /**
- * Creates the variables of interleaved arms: their addresses and loads, and the order of slices.
+ * Creates the variables of interleaved arms: their addresses, largest bodies and idle connections, and the order of slices.
  * @param {Pick<LoadOptions, 'load' | 'tailMs' | 'urls' | 'arms' | 'seed'>} options arms: absent: one, with `urls` and `load`
  * @returns {Record<string, string | number>} by name; without slices if all arms have the load at the same time (no `sliceMs`)
  */

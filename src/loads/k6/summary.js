@@ -142,7 +142,7 @@ function readWireCounts(readMetricCount) {
 }
 
 /**
- * Reads the service times that the application reported, and how much longer it waited.
+ * Reads the service times that the application reported, and how much longer than these it waited.
  * @param {(name: string) => Record<string, number>} readMetricValues reads the statistics of a metric by name
  * @returns {NonNullable<LoadResult['waited']>}
  */
@@ -169,7 +169,8 @@ function readBurst({ readMetricValues, readMetricCount }) {
  * kits). Each user logs its counts when it ends, with commas between the tenths of an arm and semicolons between arms.
  * @param {string} log
  * @param {number} place of the arm
- * @returns {{ perTenth: number[] } | { perSecond: number[] }} perSecond: in logs of older kits, and [] if no user logged counts
+ * @returns {{ perTenth: number[] } | { perSecond: number[] }} perSecond: in logs of older kits, or if no user logged counts;
+ *   []: no user logged counts of this arm
  */
 function sumUserCounts(log, place) {
   /** @type {number[]} */
@@ -182,10 +183,10 @@ function sumUserCounts(log, place) {
 }
 
 /**
- * Reads the statistics of a metric that the kit uses, in either form. Those that are null are left out.
+ * Reads the statistics of a metric, in either form of k6. Those that the kit does not use, or that are null, are left out.
  * @param {z.infer<typeof metric>} fields of the metric, as k6 wrote them
  * @returns {Record<string, number>} by name; {}: it has none
- * @throws {Error} if one is not a number
+ * @throws {Error} if `values` is no object, or one of them is not a number
  */
 function readStatistics({ values, ...flatFields }) {
   const statistics = Object.entries(assertResultShape(metric, values ?? flatFields)).filter(

@@ -102,7 +102,8 @@ export const wrk = {
 
 /**
  * Creates the variables of interleaved arms: their addresses and payloads, and the order of slices.
- * @param {{ arms: { urls: string[], load: Load }[], load: Load, tailMs: number, seed?: number }} options
+ * @param {{ arms: { urls: string[], load: Load }[], load: Load, tailMs: number, seed?: number }} options load: with `sliceMs`;
+ *   seed: 0 by default
  * @returns {Record<string, string>} by name
  */
 function createInterleavedVariables({ arms, load, tailMs, seed = 0 }) {
@@ -117,7 +118,7 @@ function createInterleavedVariables({ arms, load, tailMs, seed = 0 }) {
 }
 
 /**
- * Reads the size of the answers of a load with one kind of request.
+ * Reads the size of the answers of a load with one kind of request, or an echo.
  * @param {Load} load
  * @returns {number} bytes of the body; 0 also: the load has neither a payload nor requests
  */
@@ -126,9 +127,9 @@ function readAnswerBytes({ payloadBytes = 0, requests }) {
 }
 
 /**
- * Renders the variables of the request of each arm.
- * @param {Load[]} loads
- * @returns {Record<string, string>} by name; {}: the request is the echoed POST
+ * Renders the variables of the request of each arm, in their order with semicolons between them.
+ * @param {Load[]} loads each has one kind of request, or all are echoes
+ * @returns {Record<string, string>} by name; {}: all are echoes
  */
 function renderRequests(loads) {
   const kinds = loads.flatMap(({ requests = [] }) => requests)

@@ -39,7 +39,7 @@ const report = z.object({
  * @param {string} log of wrk
  * @param {number} [place] of the arm among interleaved ones
  * @returns {LoadResult | null} null: it printed no result, or none for an arm at this place
- * @throws {BenchError} if a line is damaged or missing
+ * @throws {BenchError} if a line is damaged, or the number of lines is not that of the threads
  */
 export function parseResult(log, place = 0) {
   const reports = log.split('\n').flatMap((line, i) => {
@@ -79,7 +79,7 @@ export function parseResult(log, place = 0) {
 }
 
 /**
- * Sums the service times that the application reported.
+ * Sums the service times that the application reported, and computes the p50 and p99 of how much longer it waited.
  * @param {ThreadReport[]} threads
  * @returns {Pick<LoadResult, 'waited'>} {}: it reported none
  */
@@ -88,6 +88,8 @@ function sumServiceTimes(threads) {
   const count = reported.reduce((sum, waited) => sum + waited.count, 0)
   if (count === 0) return {}
   const delays = reported.flatMap(waited => waited.late).toSorted((a, b) => a[0] - b[0])
+  if (delays.length === 0)
+    throw new BenchError('the result of the load is damaged: it has service times, and no delays')
   const findDelayMs = (/** @type {number} */ quantile) => {
     // A quantile is the value at the nearest rank.
     let ranksLeft = Math.ceil(quantile * count)

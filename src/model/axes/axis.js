@@ -9,7 +9,7 @@ export { renderNounCount as renderCount } from '../../lib/units.js'
 /**
  * The words of an axis on the command line.
  * @typedef {object} AxisOption
- * @property {string} flags as commander reads them: with a placeholder for a list, without one for the value true
+ * @property {string} flags in commander's form: with a placeholder for a list, without one for the value true
  * @property {string} help
  * @property {(text: string) => any} [parse] parses one value of the list, and throws UsageError; absent: the text is the value
  * @property {string} [all] the word that stands for the whole list
@@ -22,13 +22,14 @@ export { renderNounCount as renderCount } from '../../lib/units.js'
  */
 
 /**
+ * A property that an experiment can vary between arms, beside the plane.
  * @typedef {object} Axis
  * @property {TrialKind[]} kinds of trials whose arms can have values of it
  * @property {AxisOption} [option] absent: only an experiment file can vary it
  * @property {import('zod').ZodType} schema of one value, with its bounds
  * @property {import('zod').ZodType} [recorded] schema of the condition of the same name in records, optional where an arm may be
  *   without it; absent: the axis is no condition
- * @property {any[]} values by default; the first is what an arm has without the axis
+ * @property {any[]} values by default; the first is what an arm has without the axis; []: there is no default
  * @property {(arm: ArmOnAxes) => any} readValue reads the value of an arm; null: it has none
  * @property {(value: any) => string} render renders a value, null too, as words that stand alone
  * @property {string} label of a column or row
@@ -59,8 +60,8 @@ export function renderMemorySize(bytes) {
 }
 
 /**
- * Completes axes of sidecars: by default, each reads the condition of its name from an arm (null: the arm has none), and the arm
- * has null without the axis.
+ * Completes axes whose values are conditions. Unless it says otherwise, an axis is of sidecars, reads the condition of its name
+ * from an arm (null: the arm has none), and has the default null.
  * @template {Record<string, Pick<Axis, 'schema' | 'render' | 'label'> & Partial<Axis> & { recorded: import('zod').ZodType }>} Axes
  * @param {TrialKind[]} kinds of axes without kinds of their own
  * @param {Axes} axes
@@ -81,7 +82,7 @@ export function createConditionAxes(kinds, axes) {
  * Parses a whole number above 0, in decimal digits only.
  * @param {string} text
  * @returns {number}
- * @throws {UsageError} for any other text
+ * @throws {UsageError} for any other text, also with leading zeros, or too large for a number
  */
 export function parsePositiveInteger(text) {
   if (!/^[1-9]\d*$/.test(text) || !Number.isFinite(Number(text)))
@@ -90,7 +91,7 @@ export function parsePositiveInteger(text) {
 }
 
 /**
- * Parses a whole number, 0 included.
+ * Parses a whole number, 0 included, in decimal digits only.
  * @param {string} text
  * @throws {UsageError} for any other text
  */
@@ -99,7 +100,7 @@ export const parseNonNegativeInteger = text => (text === '0' ? 0 : parsePositive
 /**
  * Parses a size above 0.
  * @param {string} text such as 64MiB
- * @returns {number} bytes, rounded
+ * @returns {number} bytes, rounded to a whole number
  * @throws {UsageError} for another form, less than a byte, or bytes with decimals, such as 1.5B
  */
 export function parseSize(text) {

@@ -310,6 +310,7 @@ export const LOAD_AXES = {
 /**
  * Parses a number of CPUs.
  * @param {string} text such as 2c or 0.5
+ * @returns {number}
  * @throws {UsageError} for 0 or another form
  */
 function parseCpus(text) {

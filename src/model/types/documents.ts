@@ -3,7 +3,7 @@ import type { z } from 'zod'
 import type * as S from '../schemas.js'
 
 export type Protocol = z.infer<typeof S.conditions.shape.protocol>
-/** The protocol between sidecars: plain HTTP, or mTLS with certificates of a key type. */
+/** Plaintext between sidecars, or mTLS: the key type of certificates, and a post-quantum group if one comes before X25519. */
 export type Tls = z.infer<typeof S.conditions.shape.tls>
 export type TrafficPolicy = z.infer<typeof S.trafficPolicy>
 /** The role of a process. control: it hands out configurations to sidecars; neighbour: it burns CPU beside the services. */
@@ -66,7 +66,7 @@ export type ThresholdResult = z.infer<typeof S.thresholdResult>
 export type SearchStep = z.infer<typeof S.searchStep>
 export type SearchResult = z.infer<typeof S.searchResult>
 export type SizeResult = z.infer<typeof S.sizeResult>
-/** CPU of an arm's sidecars: millicores = base + slope × requests/s, over at least five rates. */
+/** CPU of an arm's sidecars over the rate: millicores = base + slope × requests/s, fitted over RATES_LEAST rates or more (fits.js). */
 export type CpuLine = z.infer<typeof S.cpuLine>
 /** A quantity's growth over the time of the run: the median of the slopes of all pairs of rounds. */
 export type Slope = z.infer<typeof S.slope>

@@ -19,7 +19,7 @@ export interface Holding {
 /** The process that a run belongs to. A pid does not identify it: after a boot, and in another container, another process has it. */
 export interface Owner {
   pid: number
-  /** Clock ticks since boot; null: it had ended. */
+  /** When it started, in clock ticks since boot; null: it had ended. */
   startTicks: number | null
   pidNamespace: string
   bootId: string
@@ -42,15 +42,15 @@ export interface LedgerEntry {
 export interface Ledger {
   runId: string
   folder: string
-  /** Call it before the thing is made. */
+  /** Records a holding; call it before the thing is made. Throws the system's error if it cannot be written. */
   hold(kind: HoldingKind, name: string): void
-  /** Call it when the thing is gone. */
+  /** Strikes a holding; call it when the thing is gone. An error of writing is ignored. */
   release(kind: HoldingKind, name: string): void
   /** The other runs of this user on this machine. */
   others(): LedgerEntry[]
   /**
    * Holds a thing that one run at a time may hold. Returns in words the run that holds it, or may hold it; null: this run holds
-   * it. Two runs that begin at the same time may both be refused.
+   * it. Two runs that begin at the same time may both be refused. Throws as `hold`.
    */
   claim(kind: HoldingKind, name: string): string | null
   /** Removes the ledger, unless something is still held. retain: keeps it, by which `cleanup` finds what was left running. */

@@ -10,18 +10,18 @@ export interface OwnRequest {
   body: string
   /** Status of the answer. */
   status: number
-  /** Bytes of the answer. */
+  /** Bytes of the answer's body. */
   bytes: number
 }
 
 export interface LoadOptions {
-  /** Absent: the requests are those of `load`. */
+  /** The request that all users send; absent: the requests are those of `load`. */
   request?: OwnRequest
   /** URLs of the first service's copies: users are spread over them. */
   urls: string[]
   /** Identity with which the client speaks mTLS; null: plaintext. */
   certificate: { certificatePath: string; keyPath: string } | null
-  /** The TLS that the client speaks if it has a certificate; absent: plaintext. */
+  /** The TLS between sidecars, whose key exchange a client with a certificate uses; absent: without a post-quantum group. */
   tls?: Tls
   /** URLs and load of each interleaved arm; absent: there is one arm. */
   arms?: { urls: string[]; load: Load; request?: OwnRequest }[]
@@ -32,9 +32,11 @@ export interface LoadOptions {
   load: Load
   /** For how long the load continues after the window. */
   tailMs: number
-  /** The address of the generator's API, which has its progress; null: it has none. */
+  /** The address at which the generator's API, which has its progress, is to listen; null: it has none. */
   admin: Endpoint | null
+  /** CPUs that it may use. */
   cpus: number
+  /** The folder in which it runs. */
   folder: string
 }
 
@@ -45,13 +47,16 @@ export interface LoadGenerator {
   scripts: string
   /** Finds why it cannot make an arm's load; null: it can. */
   findUnsupported(arm: Pick<Arm, 'load' | 'conditions'>): string | null
-  /** Returns how many of so many CPUs it can use. */
+  /** Returns how many of so many CPUs it can use with so many users. */
   countCpus(options: { cpus: number; users: number }): number
   /** Creates its process. Throws BenchError if its requests are larger than a process can be given. */
   createGenerator(options: LoadOptions & { tool: Tool; scripts: string }): ProcessSpec
   /** Reads the window, in epoch milliseconds, that the generator logs when it starts; null: it has not logged it yet. */
   parseWindow(log: string): Window | null
-  /** Reads the result that the generator printed; place: of one of interleaved arms. null: it printed none. Throws if it is damaged. */
+  /**
+   * Reads the result that the generator printed; place: of one of interleaved arms, absent: the first. null: it printed none, or
+   * none at this place. Throws BenchError if it is damaged.
+   */
   parseResult(log: string, place?: number): LoadResult | null
   /**
    * Reads the requests since it started, and how many of them failed; null: it has sent none yet, or has no API. Rejects if the

@@ -1,4 +1,4 @@
-// Data planes and control planes.
+// Data planes and control planes. Their functions are pure.
 
 import type { Pipeline } from '../pipeline.js'
 import type { Endpoint, MtlsMode } from './address.ts'
@@ -8,7 +8,7 @@ import type { FeatureName, SidecarModel } from './sidecar.ts'
 
 export interface SidecarOptions {
   model: SidecarModel
-  /** The folder of its files when it runs. */
+  /** The folder of the sidecar's files when it runs. */
   folder: string
   tool: Tool
   /** The folder of Pipy scripts to run: the kit's, or a variant's. */
@@ -40,11 +40,17 @@ export interface DeployedProfile {
   isHeld?: true
   /** The program that runs a script of the kit, which the profile needs as another process; absent: it needs none. */
   runtime?: ToolSpec
-  /** The scripts of that mesh, which the user has: the variable that names a folder, the folders in it to look in, and a file of them. */
+  /**
+   * The scripts of that mesh, which the user has. variable: names a folder; folders: those below it to look in; file: one that the
+   * right folder has; what: the folder in words, for the advice.
+   */
   scripts?: { variable: string; folders: string[]; file: string; what: string }
 }
 
-/** One step on the way of a configuration to a sidecar. signal: to the process whose pid is in a file of its folder. */
+/**
+ * One step on the way of a configuration to a sidecar. move: the file is replaced as a whole, in a folder that the sidecar watches;
+ * signal: to the process whose pid is in a file of its folder; request: to a control plane, answered below 300.
+ */
 export type ReloadAction =
   | { kind: 'move'; file: string; content: string }
   | { kind: 'signal'; pidFile: string; signal: 'SIGHUP' | 'SIGUSR2' }
@@ -65,7 +71,7 @@ export interface ControlOptions {
   scriptFiles: Record<string, string>
 }
 
-/** A control plane, which gives one sidecar of a plane, or many, their configuration. Pure. */
+/** A control plane, which gives one sidecar of a plane, or many, their configuration. */
 export interface Control {
   /** The name in `--control`, and behind the plane's name in reports. */
   name: string
@@ -164,8 +170,8 @@ export interface DataPlane {
     cpus: number
   }): string | null
   /**
-   * The parts of the corpus that it is known to fail on links of these modes; there it is compared only with planes that
-   * fail the same.
+   * Lists the parts of the corpus that it is known to fail on links of these modes; there it is compared only with planes that
+   * fail the same. Absent: there are none.
    */
   findLacks?(configuration: { tls: Tls; protocol: Protocol; trafficPolicy: TrafficPolicy; modes: MtlsMode[] }): Lack[]
   /** null: this plane has no sidecars. */
@@ -173,13 +179,13 @@ export interface DataPlane {
   /** Makes the other processes that a sidecar needs, such as its authority; they are not measured. Absent: it needs none. */
   createCompanions?(options: SidecarOptions): ProcessSpec[]
   /**
-   * For how long its sidecars keep a connection, to either side, that carries nothing; timeouts: those of the model. Absent:
-   * as long as any load of the kit leaves one idle.
+   * Finds for how many seconds its sidecars keep a connection, to either side, that carries nothing; timeouts: those of the model.
+   * Absent: as long as any load of the kit leaves one idle.
    */
   findIdleSeconds?(options: { profile: string | null; timeouts: SidecarModel['timeouts'] }): number
   /**
-   * The processes of a profile that serves all pods of a node: the proxy, whose `pods` these are, and what it needs beside
-   * it. folder: of its files.
+   * Makes the processes of a profile that serves all pods of a node: the proxy, whose `pods` these are, and what it needs beside
+   * it. folder: of its files. Absent: no profile is of a node.
    */
   createNodeProxy?(pods: SidecarOptions[], folder: string): ProcessSpec[]
   /** Its sidecars make their keys themselves, and have them certified by the authority of the run. */

@@ -14,6 +14,7 @@ export interface ProcessSpec {
   /** Its arm, of those that stand at the same time; absent: there is one, or they share it. */
   armId?: string
   role: Role
+  /** Its path, or its name in the image; KIT_NODE or KIT_PYTHON: the first argument is a file of the kit. */
   program: string
   argv: string[]
   env: Record<string, string>
@@ -59,7 +60,7 @@ export interface ProcessSpec {
   passages?: number
   /** The address and path of its counters; null: it has none. */
   admin: (Endpoint & { path: string }) | null
-  /** The image that carries its program, if it runs in a pod. */
+  /** The image that carries its program, if it runs in a pod; null: none does. */
   image: string | null
 }
 
@@ -74,7 +75,7 @@ export interface Pod {
   passages?: number
 }
 
-/** A program, and how it is found; pure, `tools/` runs it. */
+/** A program, and how it is found; `tools/` finds and runs it. */
 export interface ToolSpec {
   name: string
   /** The environment variable that names its path. */
@@ -97,6 +98,7 @@ export interface ToolSpec {
   parseVersion(output: string): string | null
   /** Finds the TLS library in the same; null: it is not there. Absent: the library is a part of the program. */
   parseLibrary?(output: string): string | null
+  /** The accepted versions, in words. */
   wanted: string
   isAccepted(version: string): boolean
   /** The loss of a run without it, and how to get it; absent: none. */
@@ -130,7 +132,7 @@ export interface Handle {
    * (by default that of its target), with its last log lines.
    */
   waitUntilReady(signal: AbortSignal, options?: { deadlineSeconds?: number }): Promise<void>
-  /** Renders why it failed: `what`, the cause as far as the kernel knows it, and the last lines of its log. */
+  /** Renders why it failed: `what` in words, the cause as far as the kernel knows it, and the last lines of its log. */
   renderFailure(what: string): Promise<string>
   readLog(): Promise<string>
 }

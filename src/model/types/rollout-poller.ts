@@ -24,7 +24,7 @@ export interface Costs {
   /** Epoch milliseconds, by the clock of all times of this poller. */
   nowMs: number
   host: HostCpu
-  /** CPU time of the process that polls. */
+  /** CPU time of the process that polls, since its start. */
   ownCpuSeconds: number
 }
 
@@ -41,5 +41,6 @@ export interface RolloutPoller {
   /** Performs actions one after the other; rejects if one fails, or the signal is aborted. */
   perform(actions: ReloadAction[], signal: AbortSignal): Promise<void>
   readCosts(): Costs | Promise<Costs>
+  /** Ends polling, as `giveUp` does, and closes its connections. */
   close(): void
 }

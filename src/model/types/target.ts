@@ -26,7 +26,7 @@ export interface Probe {
   listOutside(): string[]
   /** null when it has ended. */
   readMemory(): D.ProcessMemory | null
-  /** Counts its listening sockets on each address of its spec, and returns the fewest. */
+  /** Counts its listening sockets on each address of its spec, and returns the fewest; 0 also: its spec has no address. */
   countListeners(): number
   /** Lists the addresses at which it listens; `*` is the wildcard address. */
   listListening(): Endpoint[]
@@ -49,9 +49,9 @@ export interface Target {
   /** Finds the path of a folder of this machine as a process sees it; the generator may run elsewhere than the services. */
   locate(folder: string, role?: 'generator'): string
   /**
-   * The addresses of the services of a start, which no other start has; and that of PROBER, which tries them. The load
-   * goes to the entry: it may have the address of another start. hasNamespaces: each service of this start has a network
-   * namespace.
+   * Allocates the addresses of the services of a start, which no other start has; also that of PROBER, which tries them, and on one
+   * machine that of GENERATOR. The load goes to the entry: it may have the address of another start. hasNamespaces: each service
+   * of this start has a network namespace.
    */
   placesFor(
     start: number,
@@ -152,6 +152,7 @@ export interface Site {
   assertCpuSettings(conditions: D.Conditions[]): void
   /** Throws if connections cannot be redirected to sidecars here. */
   assertInterception(): Promise<void>
+  /** Finds a program of the services; missing: why there is none, and what to do. */
   findTool(spec: ToolSpec): Promise<D.Tool | { missing: string }>
 }
 
@@ -159,7 +160,7 @@ export interface Site {
 export interface Programs {
   planes: Record<string, DataPlane>
   load: LoadGenerator
-  /** Keys are names of planes and of the load. */
+  /** Keys are names of programs; for the program of a variant, `createVariantKey` makes it. */
   tools: Record<string, D.Tool>
   /** The program that serves the applications. */
   appRuntime: D.Tool

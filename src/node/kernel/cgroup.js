@@ -33,7 +33,7 @@ const buffer = Buffer.alloc(16384)
  * Opens the counters of a cgroup v1: one folder in each hierarchy (some may be the same). Without a memory controller there,
  * the memory of its processes is read from /proc.
  * @param {Folders} folders
- * @returns {Counters}
+ * @returns {Counters} as `openCounters`
  * @throws the system's error if a counter file cannot be opened
  */
 export function openCountersV1({ cpu, cpuacct, memory }) {
@@ -63,7 +63,7 @@ export function openCountersV1({ cpu, cpuacct, memory }) {
  * Opens the counters of a cgroup v2. Without a memory controller there, the memory of its processes is read from /proc; a kernel
  * before 5.19 gives no peak.
  * @param {string} folder
- * @returns {Counters}
+ * @returns {Counters} as `openCounters`
  * @throws the system's error if a counter file cannot be opened
  */
 export function openCountersV2(folder) {
@@ -141,7 +141,9 @@ export function readQuotaV2(folder) {
 /**
  * Opens the counters of a cgroup.
  * @param {CgroupVersion} version
- * @returns {Counters} its functions throw a BenchError if the cgroup has been removed
+ * @returns {Counters} the caller closes it; once the cgroup has been removed, `readCpuLimitCores` gives null, and other reads throw a
+ *   BenchError
+ * @throws the system's error if a counter file cannot be opened
  */
 function openCounters({ folder, folders, paths, parseUsage, throttled, prefix, anon, quotaFile, readQuota }) {
   const entries = Object.entries(paths).map(([name, file]) => [name, openCounterFile(file)])
@@ -218,8 +220,8 @@ export function guardCgroupRead(folder, read) {
  * Opens a kernel file for many readings: opening it for each reading costs more than twice as much. Its text is ASCII, and is
  * read up to the size of the buffer.
  * @param {string} file
- * @returns {{ read: () => string, close: () => void }}
- * @throws the system's error if the file cannot be opened; `read`: if it is gone
+ * @returns {{ read: () => string, close: () => void }} `read` throws the system's error if the file is gone
+ * @throws the system's error if it cannot be opened
  */
 export function openCounterFile(file) {
   const fd = openSync(file, 'r')
@@ -295,7 +297,13 @@ export function joinExistingPath(mount, relative) {
   return existsSync(folder) ? folder.replace(/\/$/, '') : mount
 }
 
-/** @param {string} folder @param {string} name of the file */
+/**
+ * Reads a file of a cgroup.
+ * @param {string} folder of the cgroup
+ * @param {string} name of the file
+ * @returns {string} its text
+ * @throws the system's error if it is gone, or cannot be read
+ */
 function readCgroupFile(folder, name) {
   return readFileSync(path.join(folder, name), 'utf8')
 }

@@ -10,14 +10,14 @@ import { countConnections, listListeners, listSocketInodes } from './sockets.js'
 const TICKS_PER_SECOND = 100
 
 /**
- * Creates the probe of a group of processes of this kernel, which share a network namespace. A process that was moved out of
- * the group is still measured.
+ * Creates the probe of a group of processes of this kernel, which share a network namespace.
  * @param {object} options
  * @param {Pick<Probe, 'read' | 'readCpuLimitCores'> & { pids: () => number[], listOutside?: (pids: number[]) => string[] }}
  *   options.group counters of the group; without `listOutside` none counts as outside
  * @param {Endpoint[]} options.listens the addresses of its spec
- * @param {typeof listListeners} [options.listSockets] lists the sockets that listen in a process's network namespace
- * @returns {Probe}
+ * @param {typeof listListeners} [options.listSockets] lists the sockets that listen in a process's network namespace;
+ *   `listListeners` by default
+ * @returns {Probe} its functions throw as those of `group`
  */
 export function createProbe({ group, listens, listSockets = listListeners }) {
   // The processes are in one network namespace, so the table of the first has the sockets of all.
@@ -46,7 +46,8 @@ export function createProbe({ group, listens, listSockets = listListeners }) {
 
     /**
      * Sums resident and proportional set size over the group.
-     * @returns {{ rssBytes: number, pssBytes: number } | null} null: a process has ended, or its memory cannot be read
+     * @returns {{ rssBytes: number, pssBytes: number } | null} both 0: the group is empty; null: a process has ended, or its
+     *   memory cannot be read
      */
     readMemory() {
       const pids = group.pids()

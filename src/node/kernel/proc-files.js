@@ -44,7 +44,7 @@ export const sumStatusBytes = (pids, name) =>
 
 /**
  * Lists the pids of all processes.
- * @param {string} [proc] the folder, for tests
+ * @param {string} [proc] the folder where procfs is mounted
  * @returns {string[]} []: the folder cannot be read
  */
 export function listPids(proc = '/proc') {
@@ -63,7 +63,7 @@ export function isStopped(pid) {
 /**
  * Finds the limit of open files that a process has reached.
  * @param {number} pid
- * @returns {string | null} a sentence for an error; null: it has fewer, shows neither its limit nor its files, or has ended
+ * @returns {string | null} a sentence for an error; null: it has fewer open, does not show its limit or its files, or has ended
  */
 export function findFileLimit(pid) {
   const mostFiles = Number(/^Max open files +(\d+)/m.exec(readProcFile(`/proc/${pid}/limits`))?.[1] ?? Number.NaN)

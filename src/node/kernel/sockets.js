@@ -32,8 +32,8 @@ export function listListeners(pid = 'self') {
 
 /**
  * Reads the beginning of a table of TCP sockets: at least all that listen. The kernel writes these first
- * (Documentation/networking/proc_net_tcp.rst), and takes milliseconds for the thousands that may follow on a busy machine, where
- * a starting process is polled fifty times a second.
+ * (Documentation/networking/proc_net_tcp.rst), and takes milliseconds for the thousands that may follow on a busy machine: too long,
+ * since a starting process is polled at short intervals.
  * @param {string} file
  * @returns {string} may be cut within a line; empty: its process has ended, or it cannot be read
  */
@@ -118,8 +118,8 @@ export function readPortRange() {
 }
 
 /**
- * Finds the IPv4 endpoint to which connections of this machine have used up most local ports. A closed connection
- * holds its port for a minute (TIME_WAIT), and the next connect fails with EADDRNOTAVAIL.
+ * Explains a shortage of local ports, by the IPv4 endpoint to which one address of this network namespace has most connections. A
+ * closed connection holds its port for a minute (TIME_WAIT); without a free port the next connect fails with EADDRNOTAVAIL.
  * @param {{ tcp?: string, range?: ReturnType<typeof readPortRange> }} [tables] tcp: text of /proc/net/tcp; by default both are
  *   those of this machine
  * @returns {string | null} a sentence for an error; null: fewer than PORTS_USED_UP of the range are in use
@@ -172,7 +172,7 @@ export function findSocketOwner(inode) {
 /**
  * Counts the resets that this network namespace has sent (RFC 4022, tcpOutRsts): one for each refused connection, and others.
  * @returns {number}
- * @throws the system's error if /proc/net/snmp cannot be read
+ * @throws the system's error if /proc/net/snmp cannot be read; as `parseTcpCounters`
  */
 export function countResets() {
   return parseTcpCounters(readFileSync('/proc/net/snmp', 'utf8')).OutRsts
@@ -181,8 +181,8 @@ export function countResets() {
 /**
  * Parses the counters of TCP by their names (RFC 4022).
  * @param {string} text of /proc/net/snmp: a line of names and one of values for each protocol
- * @returns {Record<string, number>}
- * @throws {TypeError} if the text has no line of TCP
+ * @returns {Record<string, number>} values by name, such as `PassiveOpens`
+ * @throws {TypeError} if the text lacks one of the two lines of TCP
  */
 export function parseTcpCounters(text) {
   const [names, values] = text.split('\n').flatMap(line => (line.startsWith('Tcp: ') ? [line.split(' ')] : []))

@@ -162,7 +162,7 @@ export function hasAcceptedPlaintext({ differences }) {
 /**
  * Tries the peers in each direction.
  * @param {Probed} rig
- * @returns {Promise<ProbedRow[]>} one row for each direction
+ * @returns {Promise<ProbedRow[]>} a row for each direction; in plaintext none for upstreams
  */
 export async function probePeers(rig) {
   const { configuration } = rig
@@ -184,7 +184,7 @@ export async function probePeers(rig) {
 
 /**
  * Tries the handshakes of refused peers: each must get an alert in its handshake, before it has sent a request.
- * @param {Probed} rig
+ * @param {Probed} rig with TLS
  * @returns {Promise<ProbedRow>} differences: one for each peer that gets none
  */
 export async function probeHandshakes(rig) {
@@ -254,7 +254,7 @@ function renderRefusal({ code, message }) {
 
 /**
  * Creates the options with which a peer connects.
- * @param {Peer} peer
+ * @param {Peer} peer with TLS
  * @param {Probed['credentials']} credentials
  * @returns {ConnectionOptions} without certificate and key if the peer has none
  */
@@ -267,7 +267,7 @@ function createTlsOptions({ credential, options }, credentials) {
  * handshake before the server has checked its certificate, so the alert comes after that.
  * @param {Endpoint} endpoint
  * @param {ConnectionOptions} options
- * @returns {Promise<string>} ALERT, NO_ALERT or, if nothing comes for SILENT_MS, `kept open`
+ * @returns {Promise<string>} ALERT; NO_ALERT, also if it cannot connect; or, if nothing comes for SILENT_MS, `kept open`
  */
 function tryHandshake({ address, port }, options) {
   return new Promise(resolve => {

@@ -26,8 +26,8 @@ const SPLIT_SHARE = 0.8
 const CHI_SQUARE_MOST = 7.879
 /** The prober waits for an answer this long, longer than the sidecars' own timeouts, also on a slow machine. */
 export const ANSWER_SECONDS = 120
-// Upstreams that never answer: only a timeout of the sidecar ends a request to them. One that comes after this many times the
-// timeout is none of the rig's: a sidecar as it is deployed may have no timeout, and no answer would come.
+// Upstreams that never answer: only the timeout of the sidecar ends a request to them. The prober waits SILENT_TIMES times as
+// long, and no longer: a sidecar as a mesh deploys it may have no timeout, and no answer would come.
 const SILENT = new Set(['slow', 'full'])
 const SILENT_TIMES = 3
 // A request without a host is malformed (400; RFC 9112, 3.2), or has no route (404).
@@ -211,7 +211,7 @@ async function measureSeconds(send) {
  * Says whether the shares of a split's upstreams fit its weights, by a chi-square test on SPLIT_REQUESTS answers.
  * @param {Probed} rig
  * @returns {Promise<boolean>}
- * @throws {Error} the first of a request that is not answered, once none is under way
+ * @throws {Error} that of a request that is not answered, once none is under way
  */
 async function isSplitRight(rig) {
   const agent = new http.Agent({ keepAlive: true })

@@ -112,7 +112,7 @@ function createEchoCheck(name, count) {
 }
 
 /**
- * Checks that a connection is closed, by an end or a reset, without a byte.
+ * Checks that a connection is closed, by an end or a reset, without a byte. One that cannot be opened counts as closed.
  * @param {Probed} rig
  * @param {string} host
  * @returns {Promise<string[]>} the differences; []: none

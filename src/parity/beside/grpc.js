@@ -101,7 +101,7 @@ export const CANCELLATION = createCallCheck('a call that the client cancels', as
  * @property {(stream: http2.ClientHttp2Stream) => void} [begin] writes the stream itself, in place of a body
  */
 /**
- * Calls the upstream `a` over the check's connection.
+ * Calls the upstream `a` over the check's connection. It rejects as `callUnary`.
  * @typedef {(path: string, parts: CallParts) => Promise<Called>} AskUpstream
  */
 
@@ -132,7 +132,7 @@ function createCallCheck(name, run) {
 }
 
 /**
- * Makes a call, and cancels it when it has arrived at the upstream, or after 5 s.
+ * Makes a call, and cancels it when it has arrived at the upstream, or at the deadline of ARRIVAL.
  * @param {AskUpstream} ask
  * @param {Probed} rig
  * @returns {Promise<{ path: string, differences: string[] }>} path: of the call; differences: []: it arrived, and was not
@@ -156,7 +156,7 @@ async function cancelCall(ask, rig) {
 }
 
 /**
- * Says whether a path arrives at the upstream within 5 s.
+ * Says whether a path arrives at an upstream before the deadline of ARRIVAL.
  * @param {Probed} rig
  * @param {string} path
  * @returns {Promise<boolean>}

@@ -44,7 +44,7 @@ function renderGroup(number) {
  * that it wants (HelloRetryRequest).
  * @param {Endpoint} endpoint
  * @param {string[]} groups names of NAMES
- * @returns {Promise<string | null>} null: an alert, a broken connection, no answer within 5 s, or an answer without a group
+ * @returns {Promise<string | null>} null: an alert, a broken connection, no answer within HELLO_MS, or an answer without a group
  */
 export function readServerGroup({ address, port }, groups) {
   return new Promise(resolve => {
@@ -154,6 +154,7 @@ function readOfferedGroups(record) {
  * Encodes the record of a TLS 1.3 ClientHello for `server` that offers groups, without a key share.
  * @param {string[]} groups names of NAMES
  * @returns {Buffer}
+ * @throws {TypeError} for another name
  */
 export function encodeClientHello(groups) {
   const name = Buffer.from('server')

@@ -97,7 +97,8 @@ export async function negotiateAsClient(rig) {
 /**
  * Renders the first group of the client's sidecar, which peers without TLS have noted from its hellos since the rig was opened.
  * @param {Probed} rig
- * @returns {string} with a leading comma, distinct groups joined by `or`; empty: the configuration has no choice of groups
+ * @returns {string} with a leading comma, distinct groups joined by `or`, `no group` if no hello was read or none had a key share;
+ *   empty: the configuration has no choice of groups
  */
 function renderClientFirstGroup({ configuration: { groups }, observed }) {
   if (!hasChoice(groups)) return ''
@@ -107,7 +108,7 @@ function renderClientFirstGroup({ configuration: { groups }, observed }) {
 
 /**
  * Renders a TLS session: its version, suite, group, the peer's key type, and whether it was resumed.
- * @param {tls.TLSSocket} socket
+ * @param {tls.TLSSocket} socket whose peer has shown a certificate
  * @param {string} group of the key exchange
  * @returns {string} such as `TLSv1.3 TLS_AES_128_GCM_SHA256 X25519 ecdsa-p256`
  */

@@ -65,8 +65,8 @@ function chooseChecks({ protocol }) {
 }
 
 /**
- * Probes the answers, refusals and negotiation of a rig. The answers have no row yet: `rig.answered` keeps their differences,
- * to which `probeLoneRetry` adds a check.
+ * Probes the answers, the connect timeout, the refusals and the negotiation of a rig. The answers have no row yet: `rig.answered`
+ * keeps their differences, to which `probeLoneRetry` adds a check. An error of a check is a difference: it does not throw.
  * @param {Probed} rig gets `answered`
  * @returns {Promise<ProbedRow[]>} all rows but that of the answers
  */
@@ -183,8 +183,8 @@ function createRow(name, differences, { right, wrong }) {
 /**
  * Probes whether requests take at most twice as many connections as there are clients, on both sides of sidecars.
  * @param {Probed} rig
- * @returns {Promise<{ row: ProbedRow, requests: number }>} row: also not as expected if nothing connected to the application;
- *   requests: how many were sent
+ * @returns {Promise<{ row: ProbedRow, requests: number }>} row: also not as expected if nothing has connected to upstream `a`;
+ *   requests: how many were sent, whether they were answered or not
  */
 export async function probePooling(rig) {
   const requests = POOL_CLIENTS * POOL_REQUESTS

@@ -1,4 +1,5 @@
 import https from 'node:https'
+import { BenchError } from '../../lib/errors.js'
 import { sendRequest } from '../../node/send.js'
 import { probeAccess } from './access.js'
 import { probeAnswers, probeLoneRetry, probePooling } from './probe.js'
@@ -30,7 +31,7 @@ export function createParityProber() {
   }
   return {
     /**
-     * Starts the upstreams.
+     * Starts the upstreams, and keeps the rig for the other procedures, until `close`. No rig may be open.
      * @param {{ address: string, ca: string } & Pick<Probed, 'configuration' | 'credentials' | 'sidecars'>} args address: that
      *   at which they listen; ca: PEM
      * @throws {Error} as `startUpstreams`
@@ -41,9 +42,10 @@ export function createParityProber() {
       rig = { ...upstreams, configuration, credentials, sidecars }
     },
     /**
-     * Probes the answers of the rig.
+     * Probes the answers of the rig, and keeps the timeout and the differences for `probeLoneRetry`.
      * @param {Pick<Probed, 'requestSeconds'>} args
-     * @returns {Promise<ProbedRow[]>} all rows but that of the answers
+     * @returns {Promise<ProbedRow[]>} as `probeAnswers` of probe.js: all rows but that of the answers
+     * @throws {Error} if the rig is not open
      */
     probeAnswers({ requestSeconds }) {
       rig = { ...requireRig(), requestSeconds }
@@ -65,7 +67,7 @@ export function createParityProber() {
  * same time, and sends requests to every route over it, in turns.
  * @param {Pick<Probed, 'sidecars' | 'credentials'>} rig
  * @returns {Promise<string[]>} the differences, also that a connection was not kept; []: none
- * @throws {Error} if a request is not answered
+ * @throws {BenchError} if a request is not answered
  */
 async function probeCallers(rig) {
   const differences = await Promise.all(
@@ -82,7 +84,7 @@ async function probeCallers(rig) {
  * @param {Pick<Probed, 'sidecars' | 'credentials'>} rig
  * @param {{ caller: string, hosts: string[] }} options
  * @returns {Promise<{ host: string, answer: Response }[]>}
- * @throws {Error} if a request is not answered
+ * @throws {BenchError} if a request is not answered
  */
 async function sendInTurns({ sidecars, credentials }, { caller, hosts }) {
   const agent = new https.Agent({ keepAlive: true, maxSockets: 1 })
@@ -91,7 +93,9 @@ async function sendInTurns({ sidecars, credentials }, { caller, hosts }) {
   try {
     for (let i = 0; i < TURNS; i++) {
       for (const host of hosts) {
-        const answer = await sendRequest(sidecars.server, { host }, { agent, tls })
+        const answer = await sendRequest(sidecars.server, { host }, { agent, tls }).catch(cause => {
+          throw new BenchError(`a request of ${caller} to ${host} was not answered: ${cause.message}`, { cause })
+        })
         answers.push({ host, answer })
       }
     }

@@ -194,7 +194,7 @@ function createEchoHandler(name) {
  * Starts the upstream `full`, which takes no connection since its backlog is full.
  * @param {string} address at which it listens
  * @returns {Promise<() => void>} ends it
- * @throws {Error} if its process ends, or its backlog is not full after 60 s; its process is ended before
+ * @throws {Error} if its process ends, or its backlog is not full after FULL_SECONDS; its process is ended before
  */
 async function startFullListener(address) {
   const listener = spawn(process.execPath, ['-e', STOPPED_LISTENER, address, `${UPSTREAMS.full}`], {
@@ -244,7 +244,7 @@ function createEndSignal(child) {
  * @param {Endpoint} endpoint
  * @param {AbortSignal} signal aborts if the listener's process ends
  * @returns {Promise<() => void>} closes the connections
- * @throws {Error} if the backlog is not full after 60 s; the signal's reason when it aborts
+ * @throws {Error} if the backlog is not full after FULL_SECONDS; the signal's reason when it aborts
  */
 async function fillBacklog({ address, port }, signal) {
   /** @type {net.Socket[]} */

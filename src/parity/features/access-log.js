@@ -13,11 +13,11 @@ const UTC_MILLISECONDS = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 const IPV4_ENDPOINT = /^\d+(\.\d+){3}:\d+$/
 
 /**
- * Checks that a request has one line at each sidecar on its way, with all fields and their values, and that a retried and a
- * refused request have one line, too.
+ * Checks that a request has one line at each sidecar on its way, with all fields and their values, and that a retried request and
+ * (with the feature `authorization`) a refused one have one line, too.
  * @param {Rig} rig
  * @returns {Promise<string[]>} the differences; []: none
- * @throws {Error} if a request is not answered, a log cannot be read, or the rig's signal aborts
+ * @throws {BenchError} if a request is not answered; the reason of the rig's signal when it aborts; what reading a log throws
  */
 export async function checkAccessLog(rig) {
   const path = '/logged?x=1'
@@ -85,12 +85,13 @@ async function checkRefusedRequest(rig) {
 }
 
 /**
- * Reads the JSON lines of a sidecar's log that are about a path, as soon as there are `least` of them, or else after 20 s.
+ * Reads the JSON lines of a sidecar's log whose `path` is the given one, as soon as there are `least` of them, or else after
+ * LOG_SECONDS.
  * @param {Rig} rig
  * @param {{ service: string, path: string, least?: number }} options least: 1 by default
  * @returns {Promise<Record<string, unknown>[]>} fewer than `least`: no others came in time; []: none came, or the service has no
  *   process
- * @throws {Error} if the log cannot be read, or the rig's signal aborts
+ * @throws what reading the log throws; the reason of the rig's signal when it aborts
  */
 async function readLogLines({ sidecars, signal }, { service, path, least = 1 }) {
   const sidecar = sidecars.processes.find(({ spec }) => spec.service === service)

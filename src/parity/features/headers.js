@@ -16,7 +16,8 @@ const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-0[01]$/
 const LISTED_MOST = 2
 
 /**
- * Checks that a request without a trace gets one of its own, and that a request's trace continues with a new span.
+ * Checks that a request without a trace gets one of its own, and that a request's trace continues with a new span and the same
+ * tracestate.
  * @param {Rig} rig
  * @returns {Promise<string[]>} the differences; []: none
  * @throws {BenchError} if a request is not answered; the reason of the rig's signal when it aborts
@@ -54,7 +55,8 @@ export function listTraceDifferences({ created, continued, tracestate }) {
 }
 
 /**
- * Checks that headers are set and removed, in a request and in its answer, also in an answer that the sidecar itself gives.
+ * Checks that headers are set and removed, in a request and in its answer, also in an answer that the sidecar itself gives: a 503
+ * and, with the feature `authorization`, a 403.
  * @param {Rig} rig
  * @returns {Promise<string[]>} the differences; []: none
  * @throws {BenchError} as `checkTraceHeaders`, with the same other errors
@@ -83,8 +85,9 @@ export async function checkHeaderRewrite(rig) {
  * @param {Rig} rig
  * @param {Record<string, string>} headers
  * @returns {Promise<{ requestHeaders: Record<string, string | undefined>, answerHeaders: Record<string, unknown> }>}
- *   requestHeaders: as they arrived at the upstream, {}: a sidecar answered itself; answerHeaders: as they came back
- * @throws {BenchError} if it is not answered
+ *   requestHeaders: as they arrived at the upstream, {}: the answer is no JSON, as a sidecar answered itself; answerHeaders: as they
+ *   came back
+ * @throws {BenchError} as `checkTraceHeaders`, with the same other errors
  */
 async function sendForHeaders({ send }, headers) {
   const { body, headers: answerHeaders } = await send({ host: 'echo', path: '/headers', headers })

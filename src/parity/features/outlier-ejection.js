@@ -13,7 +13,6 @@ const SETTLED_MS = 100
 // Envoy checks once a second which ejections are over; the other two seconds are for a busy machine.
 const LATE_SECONDS = 3
 const POLL_MS = 20
-// Requests that are sent while an endpoint is ejected.
 const REQUESTS_WHILE_EJECTED = 10
 // Each of two endpoints gets at least one of this many requests.
 const TURNS = 4
@@ -74,8 +73,9 @@ async function checkEndpointWithErrors(rig) {
  * Sends requests to two endpoints until b has answered `times` of them, or each endpoint has had enough turns for that.
  * @param {(path: string) => Promise<Answer>} send
  * @param {string} path
- * @param {number} times
+ * @param {number} times at most TURNS requests are sent for each
  * @returns {Promise<boolean>} true: b has answered `times`
+ * @throws what `send` throws
  */
 async function sendUntilAnsweredByB(send, path, times) {
   let count = 0
@@ -126,7 +126,7 @@ async function checkEndpointWithResets(rig) {
 }
 
 /**
- * Lists the difference from a connection that was broken FAILURES times, after which b serves all requests.
+ * Lists how results differ from FAILURES broken connections after which b serves all requests.
  * @param {number} brokenCount how many connections were broken
  * @param {Answer[]} answers after them
  * @returns {string[]} []: none; one line if no answer came in time
@@ -176,7 +176,7 @@ async function checkLoneEndpoint(rig) {
  * @param {string} host
  * @param {string} path
  * @returns {Promise<Answer>}
- * @throws {BenchError} if it is not answered
+ * @throws {BenchError} if it is not answered; the reason of the rig's signal when it aborts
  */
 async function sendToHost({ send }, host, path) {
   const { status, headers } = await send({ host, path })

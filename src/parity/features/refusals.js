@@ -15,8 +15,8 @@ const REFILLED_MS = 1500
 const CONCURRENT = 4 * NARROW_REQUESTS
 
 /**
- * Checks the rate limit of a route: of four times as many requests as a second allows, that many pass and some are refused;
- * later ones pass.
+ * Checks the rate limit of a route: of TIMES times as many requests as a second allows, at least those of a second pass, and some
+ * are refused; a later one passes.
  * @param {Rig} rig
  * @returns {Promise<string[]>} the differences; []: none
  * @throws {BenchError} if a request is not answered; the reason of the rig's signal when it aborts
@@ -92,7 +92,7 @@ const TRIES = 3
 /**
  * Checks the retry budget of a cluster with two endpoints, of which one refuses connections and the other never answers. A
  * refused request is retried at the endpoint that never answers, and waits there, while the budget lasts; beyond it, it is
- * answered 503. When those requests have ended, the budget is whole again. A check that fails is repeated up to twice.
+ * answered 503. When those requests have ended, the budget is whole again. The check is made up to TRIES times, until it passes.
  * @param {Rig} rig
  * @returns {Promise<string[]>} the differences of the last try; []: none
  * @throws {BenchError} if a request is not answered; the reason of the rig's signal when it aborts
@@ -109,10 +109,10 @@ export async function checkRetryBudget(rig) {
 }
 
 /**
- * Sends requests to the host `crowded` one after another, without waiting for their answers, and then waits for all.
+ * Sends requests to the host `crowded` APART_MS apart, without waiting for their answers, and then waits for all.
  * @param {Rig} rig
  * @param {number} count of requests
- * @returns {Promise<number[]>} statuses
+ * @returns {Promise<number[]>} statuses, in the order of the requests
  * @throws {BenchError} if one is not answered; the reason of the rig's signal when it aborts
  */
 async function sendConcurrently({ send, signal }, count) {

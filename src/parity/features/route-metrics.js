@@ -24,9 +24,9 @@ const ROUTE = renderRouteName('inbound', { host: HOST, pathPrefix: '/', headers:
  */
 
 /**
- * Checks that the counter and the histogram of a route grow by the requests that are sent to it, within 30 s.
+ * Checks that the counter and the histogram of a route grow by the requests that are sent to it, within SCRAPE_SECONDS.
  * @param {Rig} rig
- * @returns {Promise<string[]>} the differences; []: none; a plane that names no metrics, or has no server's sidecar, has one
+ * @returns {Promise<string[]>} the differences, one if the plane names no metrics or the server has no sidecar; []: none
  * @throws {BenchError} if a request is not answered; the reason of the rig's signal when it aborts; what reading the metrics
  *   throws
  */
@@ -47,7 +47,8 @@ export async function checkRouteMetrics({ send, sidecars, plane: { metrics }, si
 }
 
 /**
- * Lists how the metrics after REQUESTS differ from one more for each request, and one duration for each request of the route.
+ * Lists how metrics differ from what they must be after REQUESTS: so many more requests, a duration for each request of the route,
+ * and a cumulative histogram.
  * @param {RouteMetrics} before
  * @param {RouteMetrics} after
  * @returns {string[]} []: they do not differ
@@ -66,7 +67,7 @@ function listCountDifferences(before, after) {
  * @param {string} text in Prometheus' text format
  * @param {MetricNames} names
  * @param {string} route as renderRouteName() renders it
- * @returns {RouteMetrics} without samples: 0 requests and durations, cumulative
+ * @returns {RouteMetrics} without samples: 0 requests and durations, cumulative; NaN: a value is no number
  */
 export function parseRouteMetrics(text, { requests, durations }, route) {
   const listRouteSamples = (/** @type {string} */ name) =>
@@ -84,7 +85,7 @@ export function parseRouteMetrics(text, { requests, durations }, route) {
  * Parses the samples of a metric from Prometheus' text format; lines without labels are left out.
  * @param {string} text
  * @param {string} name of the metric
- * @returns {Sample[]} []: none; labels: with their opening brace; value: NaN if it is no number
+ * @returns {Sample[]} labels: with their opening brace; value: NaN if it is no number, or a time follows it; []: none
  */
 function parseSamples(text, name) {
   return text

@@ -23,15 +23,15 @@ export const PARITY_NAMES = [
   'parity-chunks',
 ]
 
-/** The rows that the start of an arm gives; all others are of the corpus. */
+/** The rows that the start of an arm gives. The corpus gives the others, but of a pipeline the start also gives `parity-answers`. */
 export const START_ROWS = ['parity-workers', 'parity-load', 'parity-chunks']
 
 /**
  * Picks the parts of an arm that change its sidecars' work. The traffic policy is that of the run, and so the same for all.
  * @param {Arm} arm
  * @returns {{ plane: string, tls: Arm['conditions']['tls'], protocol: Arm['conditions']['protocol'], features: string,
- *   interception?: Arm['conditions']['interception'] }} plane: with its profile and variant, also for a repeat or a control;
- *   interception: absent if connections are not intercepted
+ *   interception?: Arm['conditions']['interception'] }} plane: its name with profile and variant, without `(A/A)` and control;
+ *   features: `lean` if the arm names none; interception: absent if its services have no network namespaces
  */
 export function pickConfiguration(arm) {
   const { tls, protocol, features = LEAN, interception } = arm.conditions

@@ -29,11 +29,12 @@ export function isWrong({ found, expected }) {
 /** @typedef {{ a: Judged, b: Judged, relaxed: string[] }} JudgedPair relaxed: names of the rows that the experiment sets aside */
 
 /**
- * Lists why two arms did not do equal work. It leaves out checks of which only one arm has a row, rows of a plane as a mesh
- * deploys it, rows in which both arms fall short alike and declare it, and, of two folders of the user, all but the answers to
- * their load.
+ * Lists why two arms did not do equal work. It leaves out checks of which only one arm has a row or that the experiment sets
+ * aside, rows of a plane as a mesh deploys it, rows in which both arms fall short alike and declare it, and, of two folders of
+ * the user, all but the answers to their load.
  * @param {JudgedPair} pair
- * @returns {string[]} a line for each arm that falls short in a row, or one for a row in which they differ; []: they did equal work
+ * @returns {string[]} a line for each arm that falls short in a row, or one for a row in which they differ, which begins with the
+ *   check and a colon; []: they did equal work
  */
 export function listPairDisparities(pair) {
   return pairRows(pair).flatMap(({ rowA, rowB, check }) => {
@@ -47,9 +48,9 @@ export function listPairDisparities(pair) {
 }
 
 /**
- * Renders the names of the rows in which two arms differ, of which one runs as a mesh deploys it.
+ * Renders the names of the rows in which two arms differ, if at least one of them runs as a mesh deploys it.
  * @param {JudgedPair} pair
- * @returns {string[]} one line with all names; []: no row differs
+ * @returns {string[]} one line with all names, without `parity-`; []: no row differs, or neither runs so
  */
 export function renderUnequalRows(pair) {
   const unequal = pairRows(pair).filter(
@@ -75,7 +76,7 @@ function pairRows({ a, b, relaxed }) {
  * Lists the rows that are not as expected. It leaves out rows in which all arms fall short alike and declare it, rows of planes
  * as a mesh deploys them or with scripts of the user, and rows that the experiment sets aside.
  * @param {{ judged: Judged[], relaxed: string[] }} options relaxed: names of rows that the experiment sets aside
- * @returns {string[]} one line for each row; []: none is wrong
+ * @returns {string[]} a line for each row, each once, which begins with the check and a colon; []: none is wrong
  */
 export function listWrongRows({ judged, relaxed }) {
   const names = PARITY_NAMES.filter(name => !relaxed.includes(name))
@@ -88,7 +89,8 @@ export function listWrongRows({ judged, relaxed }) {
 }
 
 /**
- * Lists the names of the unequal rows of a run. A/A repeats are left out, and arms are compared only within a group.
+ * Lists the names of the rows that are not as expected, or in which arms of a group (`createGroupKey`) differ. A/A repeats are
+ * left out.
  * @param {Pick<Summary, 'parity' | 'results' | 'relaxes'>} summary
  * @returns {{ differing: string[], wrong: string[] }} wrong: those of `differing` that the run did not set aside; []: none
  */
@@ -141,7 +143,7 @@ function renderShortfall({ name, plane, found, expected, lacks = [] }) {
  * Says whether a row is about an arm: it has the arm's configuration and size, and covers its link.
  * @param {ParityRow} row
  * @param {Arm} arm
- * @returns {boolean}
+ * @returns {boolean} true also: a row of every size (null), or of every link (absent)
  */
 function isAboutArm(row, arm) {
   const { links, size } = row
@@ -155,7 +157,7 @@ function isAboutArm(row, arm) {
  * Says whether a row is of a configuration.
  * @param {ParityRow} row
  * @param {ReturnType<typeof pickConfiguration>} configuration
- * @returns {boolean} true also: a row of an older kit, without interception, of any form of it
+ * @returns {boolean} the interception does not count if the row has none, as in older kits
  */
 function hasConfiguration({ features = LEAN, ...row }, { interception, ...configuration }) {
   if (row.plane !== configuration.plane || row.tls !== configuration.tls) return false
@@ -163,14 +165,17 @@ function hasConfiguration({ features = LEAN, ...row }, { interception, ...config
   return row.interception === undefined || row.interception === interception
 }
 
-/** @typedef {{ name: string, found: string, expected: string | null, differences: string[] }} Row */
+/**
+ * The parts of a row that lacks explain.
+ * @typedef {{ name: string, found: string, expected: string | null, differences: string[] }} Row
+ */
 
 /**
  * Splits the differences of a row by what the plane declares to lack.
  * @param {Row} row
  * @param {Lack[]} lacks of the plane
  * @returns {{ known: string[], unknown: string[], mended: string[] }} known: declared reasons that explain a difference;
- *   unknown: differences that no lack covers; mended: declared reasons for which nothing differs
+ *   unknown: differences that no lack covers; mended: declared reasons for which nothing differs; []: there are none
  */
 export function splitByLacks(row, lacks) {
   const rowDifferences = listRowDifferences(row)
@@ -206,7 +211,7 @@ function isCovered({ of: pattern }, line) {
 /**
  * Joins lines `name: difference` with the same difference into one line: `name and N more: difference`.
  * @param {string[]} lines
- * @returns {string[]} a line without a colon stays as it is
+ * @returns {string[]} in the order of the first line of each difference; lines without `: ` stay as they are
  */
 export function joinAlikeLines(lines) {
   const parts = lines.map(line => {

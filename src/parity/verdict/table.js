@@ -13,9 +13,10 @@ import { isWrong, joinAlikeLines } from './rows.js'
 const CONFIGURATION_AXES = /** @type {const} */ (['tls', 'protocol', 'features', 'interception'])
 
 /**
- * Tabulates the results of the checks. Planes with the same result share a line, and an axis that was varied has a column.
+ * Tabulates the results of the checks in PARITY_NAMES; other rows are left out. Planes with the same result share a line, and an
+ * axis that was varied has a column.
  * @param {Pick<Summary, 'parity'>} summary
- * @returns {Table} without lines: nothing was checked
+ * @returns {Table} without rows: nothing was checked
  */
 export function tabulateParity({ parity }) {
   const varied = CONFIGURATION_AXES.filter(axis => new Set(parity.map(row => readAxisValue(row, axis))).size > 1)
@@ -52,7 +53,8 @@ function renderShortName({ name }) {
 }
 
 /**
- * Lists the differences as `plane: difference`, each once. If the plane declares reasons, they replace its differences.
+ * Lists the differences as `plane: difference`, each once, alike ones of a row joined. If a row has declared reasons (`lacks`),
+ * they replace its differences.
  * @param {Pick<Summary, 'parity'>} summary
  * @returns {string[]} []: none
  */
@@ -113,7 +115,7 @@ export function renderTrafficPolicy({ parity }) {
 }
 
 /**
- * Renders which checks an earlier run made, and when.
+ * Renders when earlier runs made checks, and whether they made all or some.
  * @param {Pick<Summary, 'parity'>} summary
  * @returns {string[]} one line; []: this run made all
  */

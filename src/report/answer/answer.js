@@ -18,6 +18,7 @@ import { listRunWarnings } from './warnings.js'
  */
 
 /**
+ * The answer of a run: the first screen of each format.
  * @typedef {object} Answer
  * @property {string[]} conditions the experiment, its link, load and machine, in the parts of one line
  * @property {Picture[]} pictures
@@ -69,7 +70,8 @@ function renderNoVerdict(summary) {
 }
 
 /**
- * Renders that work was equal, except for what the experiment sets aside, or how scripts of the user were compared.
+ * Renders that work was equal, except for what the experiment sets aside; instead, if there are scripts of the user, how they were
+ * compared.
  * @param {Pick<Summary, 'parity' | 'results' | 'relaxes'>} summary
  * @returns {string[]} sentences; [] if it was not checked, is not equal (a warning says so), or a plane is as deployed
  */
@@ -121,9 +123,10 @@ function renderThresholdVerdicts({ thresholds }) {
 }
 
 /**
- * Lists the proxies that could not be measured, or whose every trial failed, with an entry for each reason.
+ * Lists the proxies that could not be measured, or whose every trial failed, with an entry for each reason. Those whose program is
+ * missing have the command `doctor`.
  * @param {Pick<Summary, 'notMeasured' | 'results'>} summary
- * @returns {NotMeasured[]} [] if all were measured
+ * @returns {NotMeasured[]} [] if all were measured, or no reason was recorded
  */
 function listAbsentProxies({ notMeasured, results }) {
   const missing = notMeasured.filter(row => row.cpuLimitsCores === undefined)
@@ -140,7 +143,7 @@ function listAbsentProxies({ notMeasured, results }) {
 /**
  * Lists the planes whose every trial failed, with the reason of the first.
  * @param {Pick<Summary, 'results'>} summary
- * @returns {{ plane: string, reason: string }[]} without planes of which no reason was recorded
+ * @returns {{ plane: string, reason: string }[]} without planes of which no reason was recorded; []: there are none
  */
 function listFailedPlanes({ results }) {
   const arms = listArms({ results }).filter(arm => arm.hasSidecars && arm.repeatOf === null)
@@ -155,7 +158,7 @@ function listFailedPlanes({ results }) {
  * Groups planes that were not measured by the reason; the end of a log in a reason is shortened (`foldTail`).
  * @param {{ plane: string, reason: string }[]} rows
  * @param {NotMeasured['commands']} commands that help
- * @returns {NotMeasured[]} an entry for each reason
+ * @returns {NotMeasured[]} an entry for each reason; []: there are no rows
  */
 function groupByReason(rows, commands) {
   return [...groupBy(rows, ({ reason }) => reason)].map(([reason, reasonRows]) => ({

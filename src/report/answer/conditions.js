@@ -12,10 +12,11 @@ import { DEFAULT_GENERATOR, findGenerator } from '../../model/tools.js'
 const MODEL_LENGTH_MOST = 24
 
 /**
- * Renders the experiment, links, requests and machine; neighbour, generator and target only if they are not the
- * default.
+ * Renders the experiment, links, requests and machine; neighbour, generator, load host and target only if they are not the
+ * default. Beside a load host the target is left out.
  * @param {Summary} summary
- * @returns {string[]} the parts of a line; without links, requests and generator if nothing was measured
+ * @returns {string[]} the parts of a line; without links, requests and generator if nothing was measured, and without the machine if
+ *   its CPUs were not recorded
  */
 export function renderConditions({ run, results, machine, tools }) {
   const arms = listArms({ results })
@@ -33,7 +34,11 @@ export function renderConditions({ run, results, machine, tools }) {
   return [...parts, renderMachine(machine)].filter(Boolean)
 }
 
-/** Renders the CPUs of the neighbours of arms. @param {SummaryArm[]} arms @returns {string} empty if no arm has a neighbour */
+/**
+ * Renders the CPUs of the neighbours of arms, joined by `or` if arms differ.
+ * @param {SummaryArm[]} arms
+ * @returns {string} empty if no arm has a neighbour
+ */
 function renderNeighbour(arms) {
   const { readValue, render } = AXES.neighbourCores
   const values = arms.map(readValue)
@@ -45,21 +50,21 @@ function renderNeighbour(arms) {
 const renderLinkNames = arms => [...new Set(arms.map(({ link }) => link))].join(' and ')
 
 /**
- * Renders the sidecars on the way of a request, their TLS, whether connections are redirected in some arms, and the
- * protocol and features if all arms share one that is not the default.
+ * Renders the sidecars on the way of a request, their TLS, that connections are redirected (in some arms at least), the protocol
+ * if all arms have the same and it is not HTTP/1.1, and the features if all arms share some beyond LEAN.
  * @param {SummaryArm[]} arms
  * @returns {string} `no sidecars` if no arm has any
  */
 export function renderPath(arms) {
   const withSidecars = arms.filter(arm => arm.hasSidecars)
   if (withSidecars.length === 0) return 'no sidecars'
-  const protocols = [...new Set(withSidecars.map(AXES.protocol.readValue))].filter(name => name !== 'http/1.1')
+  const protocols = [...new Set(withSidecars.map(AXES.protocol.readValue))]
   const features = [...new Set(withSidecars.map(arm => AXES.features.readValue(arm) ?? LEAN))]
   const parts = [
     renderSidecarCount(withSidecars.filter(arm => !isNodeProxy(arm))),
     ...(withSidecars.some(isNodeProxy) ? ['one proxy a node'] : []),
     ...[...new Set(withSidecars.map(renderTlsMode))],
-    ...(protocols.length === 1 ? [AXES.protocol.render(protocols[0])] : []),
+    ...(protocols.length === 1 && protocols[0] !== 'http/1.1' ? [AXES.protocol.render(protocols[0])] : []),
     ...(withSidecars.some(({ conditions }) => isRedirected(conditions)) ? ['redirected'] : []),
     ...(features.length === 1 && features[0] !== LEAN ? [AXES.features.render(features[0])] : []),
   ]
@@ -97,7 +102,7 @@ export function renderTlsMode({ conditions: { tls }, load, sidecars }) {
 /**
  * Renders the requests, and their rate or users if all arms share one.
  * @param {SummaryArm[]} arms at least one
- * @returns {string} `no load` if the arms are idle
+ * @returns {string} `no load` if the first arm is idle
  */
 export function renderRequests(arms) {
   if (arms[0].load.kind === 'idle') return 'no load'
@@ -110,7 +115,7 @@ export function renderRequests(arms) {
 }
 
 /**
- * Renders the request that all arms share, else that there are several.
+ * Renders the request that all arms share; else `several requests`, or `POST, echoed` if only the size of the payload differs.
  * @param {SummaryArm[]} arms
  * @returns {string}
  */
@@ -123,7 +128,7 @@ function renderRequestKind(arms) {
 /**
  * Renders the rate that all arms share, else the users, unless they only bound an open loop.
  * @param {SummaryArm[]} arms at least one
- * @returns {string} such as `200 req/s`; empty if arms differ in both
+ * @returns {string} such as `200 req/s`; empty if arms differ in both, or in the rate of an open loop
  */
 function renderAmount(arms) {
   const [{ load }] = arms

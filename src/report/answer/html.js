@@ -54,7 +54,7 @@ ${renderNotMeasuredSection(notMeasured)}
 }
 
 /**
- * Renders a picture as a table, below up to PANELS_MOST panels of its bars. A panel with more than BARS_MOST bars is
+ * Renders a picture as a table, below up to PANELS_MOST panels of its bars. A panel without bars, or with more than BARS_MOST, is
  * left out.
  * @param {Picture} picture
  * @returns {Markup}
@@ -68,7 +68,7 @@ ${renderPictureTable(picture)}`
 
 /**
  * Lists a panel for each column or group of columns, with a bar for each value: in the colour of its row or, in a group, of
- * its column.
+ * its column. A baseline has the colour -1.
  * @param {Picture} picture
  * @returns {Panel[]} without bars for a column without numbers
  */
@@ -129,7 +129,11 @@ function drawBar({ label, colour, cell }, { top, scale, widths }) {
   return `<g>${parts.join('')}</g>`
 }
 
-/** Draws a horizontal line with a stroke across each end. @param {{ from: number, to: number, y: number }} options in pixels */
+/**
+ * Draws a horizontal line with a stroke across each end.
+ * @param {{ from: number, to: number, y: number }} options in pixels
+ * @returns {string} an element of SVG
+ */
 function drawWhisker({ from, to, y }) {
   return `<path d="M${from} ${y}H${to}M${from} ${y - 5}v10M${to} ${y - 5}v10" stroke="var(--text)" fill="none"/>`
 }
@@ -140,7 +144,7 @@ function shortenLabel(label, most) {
 }
 
 /**
- * Renders a picture as a table. Columns of a group share a heading above their own.
+ * Renders a picture as a table. Columns of a group share a heading above their own; a cell that was not measured is `–`.
  * @param {Picture} picture
  * @returns {Markup}
  */
@@ -156,7 +160,7 @@ export function renderPictureTable({ columns, rows }) {
 }
 
 /**
- * Renders what was not measured, with the commands that measure it.
+ * Renders what was not measured as a section, with reasons and the commands that measure it.
  * @param {Answer['notMeasured']} notMeasured
  * @returns {Markup | null} null if everything was measured
  */

@@ -14,7 +14,7 @@ const LABEL_LEAST = 8
 const CUT_ROWS_LEAST = 2
 
 /**
- * Renders the pictures that fit. The last one may end with the number of rows that are left out.
+ * Renders pictures until one does not fit. The last one may end with the number of rows that are left out.
  * @param {Picture[]} pictures
  * @param {number} linesMost for all together
  * @returns {string[]} lines; [] if not even the first picture fits
@@ -33,10 +33,11 @@ export function renderPictures(pictures, linesMost) {
 }
 
 /**
- * Renders the headings and the first rows of a picture. Columns are as wide as all rows need.
- * @param {Picture} picture
+ * Renders the headings and the first rows of a picture. Columns are as wide as all rows need; the last ones are left out if a line
+ * would be longer than COLUMNS_MOST.
+ * @param {Picture} picture with at least one row and one column
  * @param {number} [rowCount] by default all
- * @returns {string[]} lines
+ * @returns {string[]} lines: one of headings, one more above it if columns have groups, then one for each row
  */
 export function renderPicture(picture, rowCount = picture.rows.length) {
   const fitted = fitColumns(picture)
@@ -70,7 +71,7 @@ export function renderPicture(picture, rowCount = picture.rows.length) {
 const renderCell = cell => cell?.text ?? '-'
 
 /**
- * Renders the cells of a column, each followed by a bar if it has a value.
+ * Renders the cells of a column, each followed by a bar if it has a value. A single cell has no bar.
  * @param {(Cell | null)[]} cells
  * @returns {string[]}
  */
@@ -119,9 +120,9 @@ function computeWidths({ columns, rows }) {
 }
 
 /**
- * Removes the last columns of a picture, and then cuts its labels, if a line is longer than COLUMNS_MOST.
- * @param {Picture} picture
- * @returns {Picture} with at least one column
+ * Removes the last columns of a picture, and then cuts its labels, to LABEL_LEAST at least, if a line is longer than COLUMNS_MOST.
+ * @param {Picture} picture with at least one column
+ * @returns {Picture} with at least one column; a line is still longer if the first column alone is too wide
  */
 function fitColumns(picture) {
   const room = COLUMNS_MOST - INDENT.length - LABEL_GAP.length

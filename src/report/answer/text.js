@@ -3,7 +3,7 @@ import { wrapText } from '../../lib/text-table.js'
 import { COLUMNS_MOST, clipText, cutLines } from './clip.js'
 import { renderPicture, renderPictures } from './text-picture.js'
 
-/** Renders an answer for the terminal: at most 16 lines of 100 columns. Pure. */
+/** Renders an answer for the terminal, as one screen: at most LINES_MOST lines of COLUMNS_MOST columns. Pure. */
 /**
  * @import { Answer } from './answer.js'
  * @import { Picture } from '../../answer/picture.js'
@@ -41,7 +41,8 @@ const LAYOUT_OF_MANY_ROWS = LAYOUTS[2]
  * there is none, rows, verdicts, warnings and commands are cut to LINES_MOST lines.
  * @param {Answer} answer
  * @param {{ more?: string[] }} [options] more: last lines, such as the path of the report
- * @returns {string} at most LINES_MOST lines of at most COLUMNS_MOST columns
+ * @returns {string} at most LINES_MOST lines of at most COLUMNS_MOST columns, unless a word is longer than a line, or `more` leaves too
+ *   few lines
  */
 export function renderAnswerText(answer, { more = [] } = {}) {
   return chooseScreen(answer, more).lines.join('\n')
@@ -69,10 +70,11 @@ function chooseScreen(answer, more) {
 }
 
 /**
+ * The lines of an answer by one layout.
  * @typedef {object} Screen
  * @property {string[]} lines
  * @property {boolean} hasAllRows no row of the pictures is left out
- * @property {boolean} isWhole nor is any sentence on how sure the numbers are
+ * @property {boolean} isWhole all rows are there, and all sentences on how sure the numbers are
  */
 
 /**
@@ -116,6 +118,7 @@ function composeScreen(answer, more, { hasNotes, gapsMost, titleLinesMost, ...la
 }
 
 /**
+ * The parts of a screen that share the lines which title, gaps and end leave.
  * @typedef {object} Parts
  * @property {boolean} isParagraph the basis begins with the verdicts
  * @property {Picture[]} pictures
@@ -187,8 +190,8 @@ function joinConditions(conditions) {
  * Renders what was not measured, and the first command that measures each: the others look alike on a screen, and the report
  * has all.
  * @param {Answer} answer
- * @returns {{ head: string[], commands: string[] }} head: at most WHY_LINES_MOST lines; commands: a line for each; both [] if
- *   everything was measured
+ * @returns {{ head: string[], commands: string[] }} head: at most WHY_LINES_MOST lines; commands: a line for each, once; [] if the
+ *   head has the only one, or there is none; both [] if everything was measured
  */
 function renderNotMeasuredLines({ notMeasured }) {
   if (notMeasured.length === 0) return { head: [], commands: [] }

@@ -40,7 +40,7 @@ export function listRunWarnings(summary) {
 /**
  * Renders the checks in which proxies did not do equal work, without those that the experiment sets aside.
  * @param {Summary} summary
- * @returns {string[]} one warning; [] if work was equal
+ * @returns {string[]} one warning; [] if work was equal but for these, or was not checked
  */
 function renderUnequalWork(summary) {
   const wrong = listDifferingRows(summary).wrong.map(name => name.replace('parity-', ''))
@@ -79,7 +79,7 @@ function renderBufferedAnswers(summary) {
 }
 
 /**
- * Renders the gaps of measurements whose intervals exclude each other. The report has the intervals.
+ * Renders the gaps of a pair in measurements whose intervals exclude each other. The report has the intervals.
  * @param {NonNullable<Summary['carries']>[number]} band of the ratio of a pair
  * @returns {string} a sentence
  */
@@ -101,7 +101,7 @@ function renderContradiction({ a, b, measured }) {
  * Renders the checks that excluded at least SHARE_LEAST of an arm's trials from what is shown, the largest share
  * first. Those of a search with an outcome are left out: it ran until it had enough trials.
  * @param {Summary} summary
- * @returns {string[]} a sentence for each check; [] if none excluded so many
+ * @returns {string[]} a sentence for each check, with the reason of its first arm; [] if none excluded so many
  */
 function renderSpoiledTrials({ results }) {
   const arms = listArms({ results: results.filter(result => !hasOutcome(result)) })
@@ -145,9 +145,9 @@ function spoilsAnswer(gate, { load }) {
 }
 
 /**
- * Renders by how much the memory of each sidecar grew with the requests.
+ * Renders by how much the memory of sidecars grew with the requests; A/A arms are left out.
  * @param {Summary} summary
- * @returns {string[]} a sentence for each sidecar; [] if none grew
+ * @returns {string[]} a sentence for each sidecar whose memory grew; [] if none did
  */
 function renderLeaks(summary) {
   return listArms(summary)
@@ -184,7 +184,7 @@ function renderDeployedDifferences({ parity }) {
 }
 
 /**
- * Renders the first pair of planes whose ratio in the primary quantity drifted over the run.
+ * Renders the first pair of arms whose ratio in the primary quantity drifted over the run; A/A pairs are left out.
  * @param {Summary} summary
  * @returns {string[]} one sentence; [] if none drifted
  */

@@ -41,8 +41,8 @@ const PERCENTILE_LINES = {
 }
 
 /**
- * Draws a line for each grid. Quantiles of 0 and above p99.9 are left out. The axis of times is logarithmic if they
- * differ by more than LOGARITHMIC_FROM.
+ * Draws a line for each grid. Quantiles of 0, and above the last of PERCENTILES, are left out. The axis of times is logarithmic if
+ * they differ by more than a factor of LOGARITHMIC_FROM.
  * @param {{ title: string, name: string, lines: TimesLine[] }} options name: what the axis of times shows, without the unit
  * @returns {Chart}
  */

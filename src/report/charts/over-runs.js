@@ -16,6 +16,7 @@ import {
  */
 
 /**
+ * The medians of an arm over the runs.
  * @typedef {object} DrawnLine
  * @property {string} label
  * @property {number} colour
@@ -28,6 +29,7 @@ import {
 const LABELS_MOST = 12
 
 /**
+ * A quantity over the runs of a history.
  * @typedef {object} RunsChart
  * @property {string} title
  * @property {string} unit

@@ -8,6 +8,7 @@ import { chooseColour, createAxis, createAxisBelow, createOption, roundToFourDig
  */
 
 /**
+ * A quantity of several arms, round by round.
  * @typedef {object} Rounds
  * @property {string} title
  * @property {string} unit

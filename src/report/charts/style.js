@@ -1,6 +1,7 @@
 /** The style that all charts share. Charts are made in light colours, which a theme then replaces. Also runs in browsers. Pure. */
 
 /**
+ * A chart in light colours, to be drawn by ECharts.
  * @typedef {object} Chart
  * @property {string} title
  * @property {string} description in words

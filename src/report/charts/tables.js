@@ -12,7 +12,7 @@ import { roundToFourDigits } from './style.js'
  * @import { Table } from '../../lib/text-table.js'
  * @import { SidecarSeries } from '../../judge/sidecars.js'
  * @import { TimesLine } from './distributions.js'
- * @import { AxisLine, LimitLine, MemoryLine, RateLine, ShareLine } from './forms.js'
+ * @import { AxisLine, LimitLine, MemoryLine, RateLine, ShareLine } from './over-axes.js'
  */
 
 /**
@@ -40,7 +40,7 @@ export function tabulateRounds({ title, unit, digits, rows }) {
 }
 
 /**
- * Tabulates the times of each line, in ms, at p50, p90, p95, p99 and p99.9.
+ * Tabulates the times of each line, in ms, at each of QUANTILES.
  * @param {{ title: string, lines: TimesLine[] }} options
  * @returns {Table} a percentile that the grid lacks is `-`
  */

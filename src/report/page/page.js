@@ -9,7 +9,8 @@ const dark = matchMedia('(prefers-color-scheme: dark)')
 const drawn = new Map()
 
 /**
- * Draws a chart into an element in the theme of the browser, and replaces the chart that it has.
+ * Draws a chart into an element in the theme of the browser, and replaces the chart that it has. `drawn` keeps it, so that it is
+ * drawn again if the theme changes.
  * @param {HTMLElement} element
  * @param {{ option: any, height: number }} chart height: in pixels
  */

@@ -17,10 +17,10 @@ const NODE_POD_CORES_LEAST = 0.02
  * @property {DataPlane} plane
  * @property {Control | undefined} control that configures its sidecars; undefined: none does
  * @property {boolean} hasMany one control plane configures many sidecars
- * @property {boolean} isOnNode of a cluster
+ * @property {boolean} isOnNode it runs on a node of a cluster
  * @property {boolean} isOfNode one proxy serves all pods
  * @property {Topology} topology of its link
- * @property {MtlsMode[]} modes of its inbound listeners
+ * @property {MtlsMode[]} modes the mTLS modes of the link's inbound listeners
  * @property {string} version of the plane's program
  * @property {number} cpus of the machine
  * @property {number} pinnableCpus to which processes can be pinned
@@ -43,15 +43,12 @@ const isGrpc = ({ arm }) => arm.conditions.protocol === 'grpc'
  */
 const isOfBytes = ({ arm, plane }) => arm.conditions.protocol === 'tcp' || plane.carriesBytesOnly === true
 
-/**
- * Reads the conditions of a placed arm.
- * @param {PlacedArm} placed
- * @returns {Arm['conditions']}
- */
+/** @param {PlacedArm} placed @returns {Arm['conditions']} */
 const readConditions = ({ arm }) => arm.conditions
 
 /**
- * Says whether the load has what a loud pair cannot: it is posted the payload over kept connections of HTTP/1.1, without a burst.
+ * Says whether the load excludes a loud pair, which gets the payload by POST over kept connections of HTTP/1.1: it has other requests,
+ * gRPC, new connections or a burst.
  * @param {PlacedArm} placed
  * @returns {boolean}
  */
@@ -65,10 +62,11 @@ function excludesLoudPair({ arm: { load, conditions } }) {
  * Renders the names of an arm's features, separated by commas.
  * @param {PlacedArm} placed
  * @returns {string} empty: it has none
+ * @throws {BenchError} for a feature that this kit does not know
  */
 const renderArmFeatures = ({ arm }) => listFeatures(arm.conditions.features).join(', ')
 
-/** The kit probes a sidecar that changes or ends by a POST that the application echoes. @type {Constraint<PlacedArm>[]} */
+/** A sidecar that changes or ends is probed by a POST that is echoed: no other requests fit. @type {Constraint<PlacedArm>[]} */
 const ECHOES = /** @type {const} */ (['changesPerMinute', 'ending']).map(on => ({
   on,
   conflict: ({ arm }) => arm.load.requests,

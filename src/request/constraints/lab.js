@@ -8,8 +8,8 @@
  * @property {boolean} [profile]
  * @property {boolean} [time]
  * @property {boolean} [json]
- * @property {string} [against]
- * @property {string[]} pipy
+ * @property {string} [against] the scripts of the old side
+ * @property {string[]} pipy the programs of --pipy: one for both sides, or that of the old side and that of the new
  * @property {{ label: string, scripts: string, profile: string | null, isKit: boolean, pipeline?: unknown }} side the scripts to count;
  *   isKit: they are the kit's; pipeline: their pipeline.yaml, or 'unknown': they need one and have none
  * @property {boolean} isSame both sides would run these scripts

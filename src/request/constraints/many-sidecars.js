@@ -30,7 +30,7 @@ const findLargest = (request, axis, fallback) => Math.max(...(readValues(request
 const findSmallest = (request, axis, fallback) => Math.min(...(readValues(request, axis) ?? [fallback]))
 
 /**
- * Says whether sidecars are reconfigured under load.
+ * Says whether the experiment reconfigures sidecars under load.
  * @param {PartRequest} request
  */
 const isReconfigured = ({ axes }) => axes.changesPerMinute !== undefined
@@ -42,7 +42,8 @@ const isReconfigured = ({ axes }) => axes.changesPerMinute !== undefined
 const hasControlPlane = ({ kinds }) => kinds.some(kind => KINDS[kind].hasControlPlane)
 
 /**
- * Says whether an experiment has what many sidecars exclude: a load, services that stay, CPU limits or TLS.
+ * Says whether an experiment has something that many sidecars exclude: a load, services that stay, CPU limits, or TLS, which it also
+ * has by default.
  * @param {PartRequest} request
  */
 function excludesManySidecars({ experiment: { load, keepsServices }, axes }) {
@@ -54,7 +55,7 @@ function excludesManySidecars({ experiment: { load, keepsServices }, axes }) {
  * Finds an axis that this run cannot vary: one of the command line that no kind of the run has, or one of the file
  * that no kind of the experiment or of the run has.
  * @param {PartRequest} request
- * @returns {AxisName | undefined} undefined: there is none
+ * @returns {AxisName | undefined} the first in the order of AXES; undefined: there is none
  */
 function findForeignAxis(request) {
   const { experiment, axes, kinds } = request

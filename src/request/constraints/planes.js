@@ -10,7 +10,7 @@
  * @property {PlaneChoice} choice
  * @property {DataPlane} plane
  * @property {boolean} isOfScripts the variant is a folder, and no program; false also: there is none
- * @property {string | null} scriptsVariable the environment variable that names the scripts of the profile; null: it has none of a mesh
+ * @property {string | null} scriptsVariable the environment variable that names the scripts of the profile; null: the profile needs none
  */
 
 /** @type {Constraint<ChosenPlane>[]} */

@@ -53,7 +53,7 @@ export const PARTS = [
  */
 
 /**
- * Finds the first arm whose load the generator cannot make, with the reason.
+ * Finds the first arm whose load the generator cannot make, with the reason. Idle arms have none.
  * @param {PlacedPlan} plan
  * @returns {{ arm: Arm, reason: string } | undefined} undefined: it can make all loads
  */

@@ -92,7 +92,8 @@ const BODIES = [
 ]
 
 /**
- * Says whether an experiment cannot measure what --measure names.
+ * Says whether an experiment does not take --measure: it has no load, keeps its services, or has kinds of trials other than cost and
+ * capacity; or the option names cost, and the rates are calibrated.
  * @param {PartRequest} request
  */
 function cannotChooseMeasure(request) {
@@ -105,7 +106,7 @@ function cannotChooseMeasure(request) {
 }
 
 /**
- * Finds requests for which the application alone takes as long as the p99 of a search allows.
+ * Finds the first requests for which the application alone takes as long as the p99 of a search allows, or longer.
  * @param {PartRequest} request
  * @returns {{ source: 'serviceTime' | 'chunks' | 'traffic', p99Ms: number } | undefined} source: the axis of the
  *   requests; p99Ms: of the application alone; undefined: there are none
@@ -127,7 +128,7 @@ function findSlowRequest(request) {
 }
 
 /**
- * Finds the lowest p99 that a search has to hold.
+ * Finds the lowest p99 limit of a search.
  * @param {PartRequest} request
  * @returns {number} in milliseconds; Infinity: there is no search, or one without a p99
  */
@@ -137,7 +138,7 @@ function findLowestP99Ms({ experiment: { search } }) {
   return search.p99Ms ?? Number.POSITIVE_INFINITY
 }
 
-/** Parts of a run whose rounds give no ratio of CPU per request, to which --precision applies. @type {Constraint<PartRequest>[]} */
+/** --precision applies to ratios of CPU per request, which the rounds of these parts do not give. @type {Constraint<PartRequest>[]} */
 const IMPRECISE = /** @type {[Constraint<PartRequest>['conflict'], string][]} */ ([
   [({ kind }) => KINDS[kind].choosesTrials, 'is a search, and has no rounds'],
   [isIdle, 'has no requests, and so no CPU per request'],

@@ -42,7 +42,8 @@ const STDERR_MOST = 2000
  * @param {AgentOptions} options
  * @returns readProberAddress: reads the address of the prober; openSession: opens a session with the agent of a pod; close: closes
  *   all sessions
- * @throws {BenchError} if the API server refuses a pod, or one does not become ready; the signal's reason when it aborts
+ * @throws {BenchError} if the API server refuses a pod, or one does not become ready; {SiteLostError} if it does not answer; the
+ *   signal's reason when it aborts
  */
 export async function startAgents({ api, pods, namespace, readerNamespace, signal, ...options }) {
   const { labels, image, where, loadWhere, hasRecursiveReadOnly } = options
@@ -89,7 +90,7 @@ export async function startAgents({ api, pods, namespace, readerNamespace, signa
      * @param {string} name READER or PROBER
      * @param {string | null} node null: any
      * @returns {Promise<Session>}
-     * @throws {BenchError} if no pod of it is ready there, or the API server refuses
+     * @throws {BenchError} if no pod of it is ready there, or the API server refuses; {SiteLostError} if that does not answer
      */
     async openSession(name, node) {
       const pod = chooseReadyPod({ pods, name, node })
@@ -132,8 +133,8 @@ function chooseReadyPod({ pods, name, node }) {
 
 /**
  * Starts the agent in a pod, by exec.
- * @param {{ api: Api, namespace: string, pod: string, container: string }} options
- * @returns {Promise<Session>}
+ * @param {{ api: Api, namespace: string, pod: string, container: string }} options pod, container: their names
+ * @returns {Promise<Session>} closing it ends the agent
  * @throws {BenchError} if the API server refuses; {SiteLostError} if it does not answer
  */
 async function startAgentInPod({ api, namespace, pod, container }) {

@@ -28,7 +28,8 @@ const RBAC = 'k8s/rbac.yaml names the least that a run needs'
  * @param {NodeJS.ProcessEnv} [options.environment]
  * @param {string} [options.home] the user's folder
  * @returns request: sends a request of `core` or of another API of `k8s`; apply, create, tryApply, remove, list, readNamespace,
- *   readLog: send one, and throw as `request`
+ *   readLog: send one, and throw as `request`; server: its address; readContext: gives the name of the context; config, core, k8s: of
+ *   @kubernetes/client-node
  * @throws {UsageError} if no kubeconfig can be read, or it has no such context, or no current one
  */
 export async function createApiClient({ context, environment = process.env, home = locateHomeFolder() }) {
@@ -62,7 +63,7 @@ export async function createApiClient({ context, environment = process.env, home
      * Reads the log of a container.
      * @param {{ namespace: string, pod: string, container: string, tailLines?: number, isPrevious?: boolean }} options
      *   isPrevious: of the container before its last restart
-     * @returns {Promise<string>} empty: the log is empty, or the container has not started
+     * @returns {Promise<string>} empty: the log is empty, the container has not started, or the pod does not exist
      */
     readLog({ namespace, pod, container, tailLines, isPrevious }) {
       const options = { name: pod, namespace, container, tailLines, previous: isPrevious }
@@ -78,6 +79,7 @@ export async function createApiClient({ context, environment = process.env, home
  * Creates the requests that take any kind of object.
  * @param {{ k8s: typeof import('@kubernetes/client-node'), config: KubeConfig, request: ReturnType<typeof createRequestSender> }}
  *   options
+ * @returns apply, create, tryApply, remove, list: all throw as `request`
  */
 function createObjectRequests({ k8s, config, request }) {
   const objects = k8s.KubernetesObjectApi.makeApiClient(config)
@@ -86,8 +88,9 @@ function createObjectRequests({ k8s, config, request }) {
    * Applies an object on the server, by force: fields of other managers become the kit's.
    * @template {KubernetesObject} T
    * @param {T} object
-   * @param {'All'} [dryRun]
-   * @returns {Promise<T>}
+   * @param {'All'} [dryRun] changes nothing; absent: the object is changed
+   * @returns {Promise<T>} as the server has it
+   * @throws the error of the client, for `parseApiError`
    */
   const patch = (object, dryRun) =>
     objects.patch(object, undefined, dryRun, FIELD_MANAGER, true, k8s.PatchStrategy.ServerSideApply)
@@ -129,7 +132,9 @@ function createObjectRequests({ k8s, config, request }) {
      * Lists objects.
      * @param {string} apiVersion
      * @param {string} kind
-     * @param {{ namespace?: string, labels?: string }} [where] namespace: absent: of all namespaces; labels: a selector
+     * @param {{ namespace?: string, labels?: string }} [where] namespace: absent: of all namespaces; labels: a selector;
+     *   absent: whatever labels they have
+     * @returns {Promise<any[]>} []: there are none
      */
     async list(apiVersion, kind, { namespace, labels } = {}) {
       const send = () => objects.list(apiVersion, kind, namespace, undefined, undefined, undefined, undefined, labels)
@@ -138,7 +143,7 @@ function createObjectRequests({ k8s, config, request }) {
   }
 }
 
-/** Creates the function that sends requests to an API server. @param {string} server its address, for errors */
+/** Creates `request`, which sends requests to an API server. @param {string} server its address, for errors */
 function createRequestSender(server) {
   let isLost = false
 

@@ -22,7 +22,7 @@ const EVENTS_SECONDS = 2
  * @property {string} namespace
  * @property {string} noun names the pods in errors
  * @property {() => V1Pod[]} listPods returns the pods so far
- * @property {(pods: V1Pod[]) => boolean} isDone gets the pods so far
+ * @property {(pods: V1Pod[]) => boolean} isDone gets the pods so far, which may be none
  * @property {string} controllerPrefix the beginning of the name of the pods' controller
  * @property {number} [deadlineSeconds] READY_SECONDS by default
  * @property {AbortSignal} signal
@@ -32,7 +32,8 @@ const EVENTS_SECONDS = 2
  * Waits until `isDone` holds. A temporary obstacle fails the wait after OBSTACLE_SECONDS.
  * @param {PodWait} options
  * @throws {BenchError} if a pod cannot start, with the reason and the end of the log of the container that exited; if the
- *   controller is not allowed to make pods; if the deadline passes; the signal's reason when it aborts
+ *   controller is not allowed to make pods; if the deadline passes, or events or the log cannot be read; {SiteLostError} if the
+ *   API server does not answer; the signal's reason when it aborts
  */
 export async function awaitPods({ pods, listPods, isDone, signal, deadlineSeconds = READY_SECONDS, ...options }) {
   const { api, namespace, noun, controllerPrefix } = options
@@ -77,7 +78,8 @@ function createObstacleDetector() {
 /**
  * Asserts that no event of a controller says that it could not create its pods.
  * @param {Pick<PodWait, 'api' | 'namespace' | 'noun' | 'controllerPrefix'>} options
- * @throws {BenchError} with the message of the last such event; if the events cannot be listed
+ * @throws {BenchError} with the message of the last such event; if the events cannot be listed; {SiteLostError} if the API server
+ *   does not answer
  */
 async function assertNotRefused({ api, namespace, noun, controllerPrefix }) {
   const events = await api.list('v1', 'Event', { namespace })
@@ -89,7 +91,7 @@ async function assertNotRefused({ api, namespace, noun, controllerPrefix }) {
 
 /**
  * Renders the last lines of a container's log, or that it is empty, as the end of a sentence. After a restart, it is the log
- * before that.
+ * before that, unless that is empty.
  * @param {{ api: Api, namespace: string, pod: V1Pod, container: string }} options
  * @returns {Promise<string>}
  * @throws {BenchError} if the log cannot be read

@@ -41,7 +41,7 @@ const ADMIN_SECONDS = 5
  * @param {ProcessSpec} options.spec
  * @param {string} options.start the value of the label of its pod
  * @param {string} options.folder for its log
- * @returns {ContainerHandle}
+ * @returns {ContainerHandle} without a pod, or after its deletion, `readLog` gives an empty text
  */
 export function createContainerHandle({ api, pods, namespace, spec, start, folder }) {
   const container = spec.role
@@ -148,7 +148,8 @@ function countRestarts(pod, container) {
  * Reads a path of a listener on a pod's own loopback, by a forwarded port.
  * @param {{ api: Api, namespace: string, pod: string, port: number, path: string }} options
  * @returns {Promise<string>} the body
- * @throws {BenchError} if the API server refuses, or the listener does not answer 200 in time
+ * @throws {BenchError} if the API server refuses, or the listener does not answer 200 within ADMIN_SECONDS; {SiteLostError} if the
+ *   API server does not answer
  */
 async function readForwardedPort({ api, namespace, pod, port, path: adminPath }) {
   const [input, output, errors] = [new PassThrough(), new PassThrough(), new PassThrough()]

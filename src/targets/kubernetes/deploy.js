@@ -32,7 +32,8 @@ const REMOVE_SECONDS_PER_PROCESS = 1
 /**
  * Creates `deploy` of the target.
  * @param {ClusterOptions & DeployOptions} options
- * @returns {Target['deploy']} it throws a BenchError if an object is refused or the load does not start, after it has removed all
+ * @returns {Target['deploy']} it throws a BenchError if an object is refused or the load does not start, a SiteLostError if the API
+ *   server does not answer, and the signal's reason when it aborts, after it has removed all
  */
 export function createDeploy({ api, namespace, labels, files, openPods, findRulesImage, signal, ...options }) {
   const { where, loadWhere, nodeLabel, hasNativeSidecars } = options
@@ -47,7 +48,7 @@ export function createDeploy({ api, namespace, labels, files, openPods, findRule
     return { service, name: `${service}-${start}`, namespace, labels: startLabels }
   }
   /**
-   * Applies the files of a process.
+   * Applies the files of a process, as `apply` of Files.
    * @param {ProcessSpec} spec
    * @param {StartPlace} at
    */
@@ -88,9 +89,10 @@ export function createDeploy({ api, namespace, labels, files, openPods, findRule
   }
 
   /**
-   * Applies a service: the files of its processes, and its controller.
+   * Applies a service: the files of its processes, and its controller, which is a Job for the generator and else a Deployment.
    * @param {ProcessSpec[]} specs of the service
    * @param {StartPlace} at
+   * @throws {BenchError} if an object is refused; {SiteLostError} if the API server does not answer
    */
   async function applyService(specs, at) {
     const rules = renderServiceRules(specs)
@@ -111,7 +113,7 @@ export function createDeploy({ api, namespace, labels, files, openPods, findRule
    * Waits until the container of the load exists.
    * @param {ProcessSpec} spec
    * @param {{ pods: PodWatch, start: number }} options
-   * @throws {BenchError} if it cannot start, or the deadline passes
+   * @throws as `awaitPods`
    */
   async function awaitGenerator({ service, role }, { pods, start }) {
     await awaitPods({
@@ -131,6 +133,7 @@ export function createDeploy({ api, namespace, labels, files, openPods, findRule
    * @param {Handle} process
    * @param {StartPlace} at
    * @returns {Promise<NonNullable<Handle['pod']>>} its id, and when it was requested
+   * @throws {BenchError} if an object is refused; {SiteLostError} if the API server does not answer
    */
   async function applySidecarPod({ spec }, at) {
     const container = await applyFiles(spec, at)
@@ -146,10 +149,12 @@ export function createDeploy({ api, namespace, labels, files, openPods, findRule
  * @param {ContainerHandle[]} processes
  * @param {{ api: Api, namespace: string, pods: PodWatch, start: number, services: string[], arePods: boolean }}
  *   options arePods: the pods have no controllers
- * @throws {BenchError} if a log cannot be read, a removal is refused, or the pods are not gone in time
+ * @throws {BenchError} if a log cannot be read (after the removal), a removal is refused, or the pods are not gone in time;
+ *   {SiteLostError} if the API server does not answer
  */
 async function removeStart(processes, { api, namespace, pods, start, services, arePods }) {
-  await Promise.all(processes.map(p => p.saveLog()))
+  // Pods must not run beside the next trial because a log cannot be read.
+  const savings = await Promise.allSettled(processes.map(p => p.saveLog()))
   const hasFiles = processes.some(({ spec }) => spec.files.length > 0)
   const hasCredentials = processes.some(({ spec }) => spec.credentials.length > 0)
   const controller = processes[0].spec.role === 'generator' ? ['batch/v1', 'Job'] : ['apps/v1', 'Deployment']
@@ -164,8 +169,9 @@ async function removeStart(processes, { api, namespace, pods, start, services, a
   await Promise.all(objects.map(object => api.remove(object)))
   const isGone = () => services.every(service => pods.find(service, `${start}`).length === 0)
   const deadlineSeconds = REMOVE_SECONDS + REMOVE_SECONDS_PER_PROCESS * processes.length
-  if (await pods.until(isGone, { deadlineSeconds })) return
-  throw new BenchError(
-    `the pods of ${services.join(' and ')} were not gone ${deadlineSeconds} s after they were deleted: kubectl -n ${namespace} get pods shows what holds them`,
-  )
+  if (!(await pods.until(isGone, { deadlineSeconds })))
+    throw new BenchError(
+      `the pods of ${services.join(' and ')} were not gone ${deadlineSeconds} s after they were deleted: kubectl -n ${namespace} get pods shows what holds them`,
+    )
+  for (const saving of savings) if (saving.status === 'rejected') throw saving.reason
 }

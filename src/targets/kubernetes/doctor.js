@@ -48,7 +48,8 @@ const READ_BACK = 'every run reads its quotas back from the kernel anyway'
  * Checks all that a default run needs on a cluster, and creates nothing there. A refusal is a finding; what needs a
  * denied request is not checked.
  * @param {ClusterCheck} options
- * @returns {Promise<DoctorFinding[]>}
+ * @returns {Promise<DoctorFinding[]>} the last one may be an error that ended the check
+ * @throws an error that is no BenchError
  */
 export async function checkCluster({ api, node, loadNode, images, specs }) {
   /** @type {DoctorFinding[]} */
@@ -95,7 +96,7 @@ function renderDeniedAccess(denied) {
  * @param {ClusterCheck} options
  * @param {number} minor version of the API server
  * @returns {Promise<DoctorFinding[]>}
- * @throws {UsageError} if the cluster has no such node; {BenchError} if none accepts pods
+ * @throws {UsageError} if the cluster has no such node; {BenchError} if none accepts pods, or the nodes cannot be listed
  */
 async function checkNodes({ api, node, loadNode, images, specs }, minor) {
   /** @type {V1Node[]} */
@@ -120,7 +121,8 @@ async function checkNodes({ api, node, loadNode, images, specs }, minor) {
  * Checks, in a dry run, whether the API server would admit the reader and its namespace.
  * @param {Api} api
  * @param {string} image of Node
- * @returns {Promise<DoctorFinding>}
+ * @returns {Promise<DoctorFinding>} ok: it would; missing: it refuses; warning: a webhook cannot be asked in a dry run
+ * @throws an error that is no BenchError
  */
 async function checkReader(api, image) {
   const reader = renderReader({
@@ -201,6 +203,7 @@ function checkImages(nodes, choices) {
  * @param {V1Node} node
  * @returns {Promise<DoctorFinding>} missing: cpuCFSQuota is off; warning: its configuration cannot be read, or the static
  *   CPU manager gives some pods exclusive CPUs; else ok
+ * @throws an error that is no BenchError
  */
 async function checkCpuLimits(api, node) {
   const name = readNodeName(node)
@@ -229,7 +232,7 @@ async function checkCpuLimits(api, node) {
   return createFinding('warning', `${text}: ${exclusiveNote}; ${READ_BACK}`)
 }
 
-/** Reads the name of a node. @param {V1Node} node */
+/** @param {V1Node} node */
 const readNodeName = ({ metadata }) => `${metadata?.name}`
 
 /**

@@ -36,9 +36,10 @@ export function createFiles({ api, namespace, labels }) {
   }
 
   /**
-   * Applies the scripts of a folder as a ConfigMap: once a run, named after its content.
+   * Applies the scripts of a folder as a ConfigMap, named after its content: once a run, unless the request fails.
    * @param {string} at the path at which processes see the folder
    * @returns {Promise<Folder>}
+   * @throws as `apply` below; the system's error if a script cannot be read
    */
   async function applyScripts(at) {
     const files = readTextFiles(findSource(at))
@@ -56,6 +57,7 @@ export function createFiles({ api, namespace, labels }) {
    * @param {string[]} credentials their paths as the process sees them, all in one folder
    * @param {{ name: string, labels: Record<string, string> }} metadata
    * @returns {Promise<Folder>}
+   * @throws as `apply` below; the system's error if a file cannot be read
    */
   async function applyCredentials(credentials, { name, labels }) {
     const at = path.posix.dirname(credentials[0])
@@ -86,8 +88,9 @@ export function createFiles({ api, namespace, labels }) {
      * @param {ProcessSpec} spec
      * @param {{ name: string, labels: Record<string, string>, folder: string }} options name: of the ConfigMap and the Secret;
      *   folder: for the copies
-     * @returns {Promise<Container>}
-     * @throws {BenchError} if an object is refused; {Error} for a path that `locate` has not chosen
+     * @returns {Promise<Container>} folders: []: it sees none
+     * @throws {BenchError} if an object is refused; {SiteLostError} if the API server does not answer; {Error} for a path that
+     *   `locate` has not chosen; the system's error if a file here cannot be read or written
      */
     async apply(spec, { name, labels, folder }) {
       /** @type {Folder[]} */
@@ -106,8 +109,9 @@ export function createFiles({ api, namespace, labels }) {
 
 /**
  * Writes files below a folder.
- * @param {string} folder
- * @param {Record<string, string>} files text by path
+ * @param {string} folder is made if there is none
+ * @param {Record<string, string>} files text by path below it
+ * @throws the system's error if one cannot be written
  */
 function writeFiles(folder, files) {
   for (const [name, text] of Object.entries(files)) {
@@ -119,7 +123,8 @@ function writeFiles(folder, files) {
 
 /**
  * Reads the kit's own code that runs in pods, with a package.json that makes Node read it as modules.
- * @returns {Record<string, string>} text by path
+ * @returns {Record<string, string>} text by path, as below ROOT
+ * @throws the system's error if a file cannot be read
  */
 export function readAgentCode() {
   const files = KIT_FOLDERS.flatMap(folder =>

@@ -141,7 +141,7 @@ export function createKubernetesTarget(options) {
 
 /**
  * Creates the addresses of a service in a pod.
- * @param {string} reach the address by which others reach it
+ * @param {string} reach the address by which others reach it; empty: it is known only once the pod runs
  * @returns {Place}
  */
 function createPodPlace(reach) {
@@ -153,7 +153,8 @@ function createPodPlace(reach) {
  * @param {ClusterOptions & { labels: Record<string, string>, namespaces: string[] }} options namespaces: the names of those
  *   created so far, to which this adds
  * @returns {Promise<OpenedNamespaces>}
- * @throws {BenchError} if a namespace is refused, or a pod does not become ready
+ * @throws {BenchError} if a namespace is refused, or a pod does not become ready; {SiteLostError} if the API server does not answer;
+ *   the signal's reason when it aborts
  */
 async function openNamespaces({ nodeImage, namespaces, ...options }) {
   const { api, ledger, namespace } = options

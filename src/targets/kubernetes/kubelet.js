@@ -47,8 +47,8 @@ const TICKS_PER_SECOND = 100
  * @property {number} cpus of the node
  * @property {Window} window
  * @property {AbortSignal} signal ends it early, with what it has
- * @property {() => number} [now] returns epoch milliseconds
- * @property {(epochMs: number, signal?: AbortSignal) => Promise<void>} [wait]
+ * @property {() => number} [now] returns epoch milliseconds; by default those of a steady clock
+ * @property {(epochMs: number, signal?: AbortSignal) => Promise<void>} [wait] waits until a moment of that clock
  */
 
 /**
@@ -180,7 +180,8 @@ export function parseCpuCounter(cpu) {
  * @param {Api} api
  * @param {string} node its name
  * @returns {Promise<any>} the kubelet's stats/summary
- * @throws {BenchError} if they may not be read, or a member is not as the kit knows it
+ * @throws {BenchError} if they may not be read, or a member is not as the kit knows it; {SiteLostError} if the API server does not
+ *   answer
  */
 export function readKubeletSummary(api, node) {
   return api.request(`read the kubelet's counters of ${node}`, async () =>
@@ -204,8 +205,8 @@ function pickSamples(polls) {
 /**
  * Fits a line through the first and the last counter in the window.
  * @template {Counter} T
- * @param {{ name: string, counters: (T | null)[], window: Window }} options name: for errors; counters: in the order
- *   of the polls; null: missing
+ * @param {{ name: string, counters: (T | null)[], window: Window }} options name: for errors; counters: in the order of the polls, one
+ *   may be repeated; null: the poll has none
  * @returns {{ first: T, last: T, cores: number }} first, last: the counters; cores: the mean CPU use between them
  * @throws {BenchError} if the two cover less than LEAST_COVERED of the window, or the CPU time fell
  */

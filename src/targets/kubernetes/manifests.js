@@ -38,6 +38,7 @@ export function renderNamespace({ name, runId, level, annotations }) {
 /**
  * Renders a ConfigMap of files. A key has no slashes; `renderVolumes` restores the paths.
  * @param {Meta & { files: Record<string, string> }} options files: text by path
+ * @returns a ConfigMap
  */
 export function renderConfigMap({ name, namespace, labels, files }) {
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace, labels }, data: renderFileEntries(files) }
@@ -46,6 +47,7 @@ export function renderConfigMap({ name, namespace, labels, files }) {
 /**
  * Renders a Secret of files, with keys as in a ConfigMap.
  * @param {Meta & { files: Record<string, string> }} options files: text by path
+ * @returns a Secret
  */
 export function renderSecret({ name, namespace, labels, files }) {
   const metadata = { name, namespace, labels }
@@ -79,7 +81,7 @@ export function renderService({ service, name, namespace, labels, ports }) {
 }
 
 /**
- * Renders a Deployment with a service's application and, before it, its sidecar.
+ * Renders a Deployment of a service: its application, its sidecar, or both. A native sidecar starts before the application.
  * @param {ServiceMeta & { containers: Container[], where: NodePlace, hasNativeSidecars: boolean, rulesImage?: string }}
  *   options hasNativeSidecars: the cluster supports native sidecars: init containers that keep running (Kubernetes
  *   1.29)

@@ -13,11 +13,12 @@ const LOST_SECONDS = 5
 const OWNER = 'sidecar-bench/owner'
 
 /**
- * Creates a namespace, annotated with this process, by which `cleanup` finds out whether its run is still in
- * progress.
+ * Creates a namespace, annotated with this process, by which `cleanup` finds out whether its run is still in progress. One that this
+ * run has created before is accepted.
  * @param {{ api: Api, name: string, runId: string, level: 'restricted' | 'privileged' }} options level: the Pod Security
  *   Standard that its pods must meet
- * @throws {BenchError} if the API server refuses it, or another run has a namespace of this name
+ * @throws {BenchError} if the API server refuses it, or another run has a namespace of this name; {SiteLostError} if the API server
+ *   does not answer: it may then exist
  */
 export async function createNamespace({ api, name, runId, level }) {
   const [host, ...place] = renderPlaceId().split(' ')
@@ -38,8 +39,9 @@ export async function createNamespace({ api, name, runId, level }) {
 
 /**
  * Deletes namespaces with everything in them, and waits until they are gone.
- * @param {{ api: Api, names: string[] }} options
- * @throws {BenchError} if the API server refuses; {TimeoutError} if they are not gone in time
+ * @param {{ api: Api, names: string[] }} options names: []: it does nothing; one that does not exist counts as gone
+ * @throws {BenchError} if the API server refuses; {SiteLostError} if it does not answer; {TimeoutError} if they are not gone within
+ *   GONE_SECONDS
  */
 export async function removeNamespaces({ api, names }) {
   for (const name of names) {
@@ -66,7 +68,7 @@ export async function removeNamespaces({ api, names }) {
  * runs of other machines, which may be in progress.
  * @param {ClusterCleanup} options
  * @returns {Promise<{ removed: string[], left: string[] }>} lines; left: with the reason
- * @throws {BenchError} if the API server refuses; {TimeoutError} if they are not gone in time
+ * @throws {BenchError} if the namespaces cannot be listed; as `removeNamespaces`
  */
 export async function cleanUpCluster({ api, isAll, run = null, retained = [] }) {
   const namespaces = await api.list('v1', 'Namespace', { labels: `${LABELS.managed}=${MANAGER},${LABELS.run}` })
@@ -103,7 +105,7 @@ function findReasonLeft({ metadata, isAll, isRetained }) {
 /**
  * Renders an id of the place where pids of this process are valid: host, boot and pid namespace. Machines or containers may share
  * a hostname.
- * @returns {string} three words
+ * @returns {string} three words, divided by spaces
  */
 function renderPlaceId() {
   const { bootId, pidNamespace } = readPlace()

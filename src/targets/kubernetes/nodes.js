@@ -14,9 +14,10 @@ const PREFIXES = 'kMGTPE'
 /**
  * Chooses the first node of a place that accepts pods.
  * @param {any[]} nodes of the cluster
- * @param {NodePlace} place
+ * @param {NodePlace} place null: any node
  * @param {string} option that gave the place, for errors
- * @returns {{ node: any, where: string }} where: the place for pods: `label=value` as requested, else the node's name
+ * @returns {{ node: any, where: string }} where: the place for pods: `label=value` as requested, else the node's value of HOST_LABEL,
+ *   else its name
  * @throws {UsageError} if the cluster has no such node; {BenchError} if none accepts pods
  */
 export function chooseNode(nodes, place, option) {

@@ -23,7 +23,7 @@ const PINGS = 5
  * @param {Agents} agents
  * @param {ContainerHandle[]} containers
  * @returns {Promise<Look[]>} in the order of the containers
- * @throws {BenchError} if a container or a reader does not exist
+ * @throws {BenchError} if a container or a reader does not exist, or a session is lost; {AgentError} for a fault of the kit there
  */
 export async function lookByReaders(agents, containers) {
   /** @type {Look[]} */
@@ -43,7 +43,8 @@ export async function lookByReaders(agents, containers) {
  * @param {ContainerHandle[]} containers
  * @param {{ window: Window, signal: AbortSignal }} options
  * @returns {Promise<Observation>} as of `mergeObservations`; after an abort, with what was read
- * @throws {BenchError} if a container or a reader does not exist, or a session is lost
+ * @throws {BenchError} if a container or a reader does not exist, a session is lost, or a node's clock is set meanwhile;
+ *   {AgentError} for a fault of the kit there
  */
 export async function observeByReaders(agents, containers, { window, signal }) {
   const observations = await Promise.all(
@@ -63,6 +64,7 @@ export async function observeByReaders(agents, containers, { window, signal }) {
  * (RFC 5905, 8).
  * @param {Session} session
  * @returns {Promise<number>} milliseconds; negative: it lags
+ * @throws as `call` of the session
  */
 export async function measureClockOffset(session) {
   let best = { roundTripMs: Number.POSITIVE_INFINITY, offsetMs: 0 }
@@ -94,7 +96,7 @@ function groupByNode(containers) {
 
 /**
  * Merges the observations of nodes. Samples of the same moment are joined; a moment that a node lacks is dropped.
- * @param {{ places: number[], offsetMs: number, observation: NodeObservation }[]} observations places: the indexes of
+ * @param {{ places: number[], offsetMs: number, observation: NodeObservation }[]} observations at least one; places: the indexes of
  *   a node's processes, among all; offsetMs: the lead of the node's clock over ours
  * @param {{ processes: Pick<Handle, 'spec'>[] }} options
  * @returns {Observation} host: of the node of the first sidecar or application, whose indexes `onHost` has if there are several
@@ -153,9 +155,9 @@ function orderByPlace(nodes, lists) {
 }
 
 /**
- * Creates the key by which samples of several nodes are joined: the name of an edge, or the number of the tick.
+ * Creates the key by which samples of several nodes are joined.
  * @param {{ epochMs: number, edge?: string }} sample
- * @returns {string | number}
+ * @returns {string | number} the name of the edge, or the number of the nearest tick
  */
 function createMomentKey({ epochMs, edge }) {
   return edge ?? Math.round(epochMs / TICK_MS)

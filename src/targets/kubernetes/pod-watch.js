@@ -16,15 +16,16 @@ const RETRY_MS = 300
  * @property {(service: string, start?: string) => V1Pod[]} find lists the pods of a start, by default of every start
  * @property {<T>(look: () => T | null | undefined | false, limit: WaitLimit) => Promise<T | null>} until calls `look` at each change,
  *   and once a second, until it returns a value; null: the deadline passed; it rejects with the signal's reason when that aborts
- * @property {(listener: () => void) => () => void} onChange returns a function that removes the listener
+ * @property {(listener: () => void) => () => void} onChange calls the listener at each change; returns a function that removes it
  * @property {() => void} close ends the watch
  */
 
 /**
- * Starts to watch the pods of namespaces, until `close`.
+ * Starts to watch the pods of namespaces, until `close`. An event of a pod that is not as the kit knows it is ignored.
  * @param {{ api: Api, namespaces: string[] }} options
- * @returns {Promise<PodWatch>}
- * @throws {import('../../lib/errors.js').BenchError} if the pods may not be listed, or one is not as the kit knows it
+ * @returns {Promise<PodWatch>} `find` may list none at first
+ * @throws {import('../../lib/errors.js').BenchError} if the pods may not be listed, or one is not as the kit knows it; a SiteLostError
+ *   if the API server does not answer
  */
 export async function watchPods({ api, namespaces }) {
   /** @type {Map<string, V1Pod>} */
@@ -106,8 +107,9 @@ async function followPods({ api, namespace, pods, notify, signal }) {
   while (!signal.aborted) {
     try {
       const { items, metadata } = await api.core.listNamespacedPod({ namespace })
+      const listedPods = items.map(assertPod)
       for (const key of [...pods.keys()]) if (key.startsWith(`${namespace}/`)) pods.delete(key)
-      for (const pod of items.map(assertPod)) pods.set(createPodKey(pod), pod)
+      for (const pod of listedPods) pods.set(createPodKey(pod), pod)
       notify()
       await new Promise((resolve, reject) => {
         const finish = (/** @type {unknown} */ error) => (error ? reject(error) : resolve(null))

@@ -118,8 +118,10 @@ function renderContainer({ spec, folders }, { mounts, isProbed }) {
 }
 
 /**
- * Renders the resources of a container. Request and limit are the same, so that the scheduler does not promise the CPU twice.
+ * Renders the resources of a container. Its requests are its limits, so that the scheduler does not promise the CPU twice, and SMALL
+ * where it has none. Another CPU is requested by a container of a pod with a quota (SMALL), and by a sidecar with `cpuRequestCores`.
  * @param {ProcessSpec} spec
+ * @returns `limits`: absent if it has none
  */
 function renderResources({ role, cpuLimitCores, memoryLimitBytes, cpuRequestCores, podCpuCores }) {
   const limits = {
@@ -183,7 +185,8 @@ export function renderVolumes(folders) {
  * @param {string} options.image
  * @param {NodePlace[]} options.nodePlaces the pod may run at any of them
  * @param {object} [options.pod] fields of the pod, in the place of the defaults
- * @param {any} options.container fields of the container, in the place of the defaults
+ * @param {any} options.container fields of the container, in the place of the defaults; its `securityContext` is added to the
+ *   default, and its resources are always SMALL
  * @returns {any} a PodSpec
  */
 export function renderKitPodSpec({ name, image, nodePlaces, pod, container }) {
@@ -229,8 +232,8 @@ export function renderFileKey(file) {
 }
 
 /**
- * Creates a name for a volume of each path, as Kubernetes allows it: a–z, 0–9 and hyphens, at most 63 characters. A
- * duplicate name gets a number.
+ * Creates a name for a volume of each path, as Kubernetes allows it: a–z, 0–9 and hyphens, at most VOLUME_NAME_MOST characters. A
+ * name that is taken gets a number.
  * @param {string[]} paths
  * @returns {Map<string, string>} names by path
  */

@@ -8,8 +8,9 @@ import { READER } from './agents.js'
 /**
  * Lets the reader of a node poll the sidecars of a rollout there, since it sees their processes start (agent/rollout-prober.js).
  * @param {{ agents: Pick<Agents, 'openSession'>, node: string }} options node: on which all sidecars run
- * @returns {Promise<RolloutPoller>}
- * @throws {import('../../lib/errors.js').BenchError} if the node has no ready reader
+ * @returns {Promise<RolloutPoller>} its functions reject as `call` of the session; `expect` needs the address that `expectFirst` has
+ *   seen
+ * @throws {import('../../lib/errors.js').BenchError} if the node has no ready reader, or its session cannot be opened or is lost
  */
 export async function openRolloutPoller({ agents, node }) {
   const session = await agents.openSession(READER, node)

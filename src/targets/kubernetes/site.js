@@ -48,9 +48,10 @@ const POLL_MS = 200
 /**
  * Opens a cluster as a site. It creates nothing there yet.
  * @param {ClusterChoice & { runId: string }} options
- * @returns {Promise<Site>}
+ * @returns {Promise<Site>} closing its target closes its ledger
  * @throws {UsageError} if there is no kubeconfig, context or node of these names; {BenchError} if the cluster cannot be reached, no
- *   node accepts pods, or the kubelet's counters are refused that `sampleSource` needs
+ *   node accepts pods, the kubelet's counters are refused that `sampleSource` needs, a node or pod is not as the kit knows it, or the
+ *   ledger cannot be written
  */
 export async function openKubernetesSite({ runId, context, node, loadNode, ...options }) {
   const { namespace, images, loadTool, sampleSource, signal } = options
@@ -124,7 +125,7 @@ export function assertPodResources(conditions, { minor, gitVersion, kubelet }) {
  * Reads the version of the API server.
  * @param {Api} api
  * @returns {Promise<{ minor: number, gitVersion: string }>} minor: NaN if it is no number
- * @throws {BenchError} if it refuses, or does not answer for 5 s
+ * @throws {BenchError} if it refuses, or does not answer for some seconds
  */
 export async function readServerVersion(api) {
   const version = api.config.makeApiClient(api.k8s.VersionApi)
@@ -204,7 +205,7 @@ export function createImageToolFinder({ api, target, images, choosePlace, signal
  * @param {string} options.name of the Job, its container and its service
  * @param {AbortSignal} options.signal
  * @returns {Promise<{ text: string, digest: string }>} digest: the SHA-256 of the image; empty: the node does not say it
- * @throws {BenchError} if the program does not start, fails, or prints nothing in PULL_SECONDS; the signal's reason when it aborts
+ * @throws {BenchError} if the program does not start, fails, or prints no version in PULL_SECONDS; as `awaitPods`
  */
 async function readVersionLog({ api, pods, spec, namespace, name, signal }) {
   const listPods = () => pods.find(name)

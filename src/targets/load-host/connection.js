@@ -91,15 +91,15 @@ const REFUSALS = [
  * @property {string} host as for ssh
  * @property {string} folder for the socket, which only this user can access
  * @property {Record<string, string>} environment of ssh, beside ours
- * @property {AbortSignal} signal aborts every command
+ * @property {AbortSignal} signal aborts the opening, and every `run`
  * @property {number} [beatMs] the interval between pings; BEAT_MS by default
  */
 
 /**
  * Opens a connection to another machine, and creates a folder there for the run.
  * @param {ConnectionOptions} options
- * @returns run: runs a program there to its end; start: starts one; folder: that of the run there; ask, assertOpen,
- *   assertKept, close: of the connection (`keepConnection`)
+ * @returns run: runs a program there to its end; start: starts one; host: as given; folder: that of the run there; ask, assertOpen,
+ *   assertKept, close: of the connection (`keepConnection`), which the caller closes
  * @throws {BenchError} if there is no connection, with the reason and advice; the signal's reason when it aborts
  */
 export async function openConnection({ host, folder, environment, signal, beatMs = BEAT_MS }) {
@@ -136,8 +136,9 @@ export async function openConnection({ host, folder, environment, signal, beatMs
 
     /**
      * Starts a program that run.sh kills when stdin closes.
-     * @param {{ command: string[], log: number }} options command: its argv; log: the file descriptor for its output
-     * @returns the process of ssh; its stderr has the readings
+     * @param {{ command: string[], log: number }} options command: its argv; log: the file descriptor for its output, which the
+     *   caller closes
+     * @returns the process of ssh, which ends as the program does; its stderr has the readings
      * @throws {SiteLostError} if the connection is lost
      */
     start({ command, log }) {
@@ -233,14 +234,15 @@ async function keepConnection(master, { host, signal, beatMs }) {
     assertOpen,
 
     /**
-     * Asserts, by a ping, that the connection is open. A lost connection ends programs, and their end may be reported first.
+     * Asserts, by a ping, that the connection is open, unless it was closed on purpose. A lost connection ends programs, and their
+     * end may be reported first.
      * @throws {SiteLostError} if it is lost
      */
     async assertKept() {
       if (!isClosing) await ask('ping')
     },
 
-    /** Ends everything there, and removes the folder there. */
+    /** Ends everything there, and removes the folder there. If ssh has not ended after CLOSE_SECONDS, it is killed. */
     async close() {
       isClosing = true
       clearInterval(beating)

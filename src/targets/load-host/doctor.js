@@ -24,10 +24,11 @@ import { chooseAddress, claimAddress } from './site.js'
  */
 
 /**
- * Checks all that a run with its load on another machine needs. A failure is a finding.
+ * Checks all that a run with its load on another machine needs. A failure is a finding, and ends the check unless it is of
+ * one generator.
  * @param {LoadHostCheck} options
  * @returns {Promise<DoctorFinding[]>}
- * @throws {BenchError} if this run's ledger cannot be written; the signal's reason when it aborts
+ * @throws {BenchError} if the ledger of the check cannot be written; as `createFailureFinding`
  */
 export async function checkLoadHost({ host, requestedAddress, loads, findHere, say, signal }) {
   const ledger = openLedger({ runId: `doctor-${Date.now()}-${process.pid}` })
@@ -61,7 +62,7 @@ export async function checkLoadHost({ host, requestedAddress, loads, findHere, s
 /**
  * Renders what the other machine is, and how its clock differs.
  * @param {LoadHost} loadHost
- * @returns {DoctorFinding[]}
+ * @returns {DoctorFinding[]} two
  */
 function renderMachine({ host, machine, clock }) {
   const lead = `${Math.abs(clock.aheadMs).toFixed(1)} ms ${clock.aheadMs < 0 ? 'behind' : 'ahead'}`
@@ -83,8 +84,8 @@ function renderMachine({ host, machine, clock }) {
  * @param {boolean} options.isDefault
  * @param {string} options.folder of the generator's log
  * @param {AbortSignal} options.signal
- * @returns {Promise<DoctorFinding[]>}
- * @throws the signal's reason when it aborts
+ * @returns {Promise<DoctorFinding[]>} one if the program is missing or the check of it fails; else one for it, and one for its load
+ * @throws as `createFailureFinding`
  */
 async function checkLoad(load, { loadHost, address, isDefault, folder, signal }) {
   const level = isDefault ? 'missing' : 'warning'

@@ -47,8 +47,8 @@ const APART_MOST_MS = 1000
 /**
  * Connects to another machine, reads facts about it, and measures its clock.
  * @param {ConnectionOptions & ToolSearch} options
- * @returns machine: facts; clientAddress: of this machine, as sshd there sees it, null: unknown; clock: as measured
- *   now; findTool, locate, start: run the generator there; close: ends everything there
+ * @returns machine: facts; clientAddress: of this machine, as sshd there sees it, null: unknown; clock: as measured now;
+ *   measureClock: measures it again; findTool, locate, start: run the generator there; close: ends everything there
  * @throws {BenchError} if no load can be made there, with the reason and advice; the signal's reason when it aborts
  */
 export async function openLoadHost({ host, folder, environment, signal, findHere, say, beatMs }) {
@@ -82,7 +82,9 @@ export async function openLoadHost({ host, folder, environment, signal, findHere
        * Sends scripts and credentials that are not there yet, and starts a process.
        * @param {ProcessSpec} spec
        * @param {string} folder of its log, here
-       * @throws {SiteLostError} if the connection is lost; {BenchError} if a file cannot be sent, or the clocks do not agree
+       * @returns as `startRemoteProcess`, with the clock as measured just before
+       * @throws {SiteLostError} if the connection is lost; {BenchError} if a file cannot be sent, or the clocks do not agree; {Error}
+       *   for a path that `locate` has not chosen; the signal's reason when it aborts
        */
       async start(spec, folder) {
         connection.assertOpen()
@@ -138,7 +140,8 @@ function createFileSender({ run, host, folder }) {
      * Sends files of a folder, unless they were sent before. Links are followed.
      * @param {string} at the path of the folder there, which `locate` has chosen
      * @param {string[]} names of the files or folders in it
-     * @throws {BenchError} if they cannot be sent; {SiteLostError} if the connection is lost
+     * @throws {BenchError} if they cannot be sent; {SiteLostError} if the connection is lost; {Error} if no folder has this path; a
+     *   later call with the same names throws the same
      */
     sendOnce(at, names) {
       const key = [at, ...names].join(' ')

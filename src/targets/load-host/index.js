@@ -15,7 +15,7 @@ import { findNearestSample, interpolateReading } from './samples.js'
  * @param {LoadHost} options.loadHost
  * @param {string} options.address of this machine, at which the entry listens for the load
  * @param {Ledger} options.ledger which holds the address
- * @returns {Target}
+ * @returns {Target} `close` also closes the load host and, unless the services are retained, releases the address
  */
 export function createLoadHostTarget({ target, loadHost, address, ledger }) {
   return {
@@ -122,7 +122,8 @@ function mergeValues(processes, { here, remote }) {
  * Completes an observation of the services' target with the processes of the other machine.
  * @param {Handle[]} processes
  * @param {Observation} observation
- * @returns {Observation}
+ * @returns {Observation} start, end, after: null as they were; onHost: the processes of the services' target; without
+ *   `receivedByPod`, since a load from another machine cannot go to network namespaces
  */
 function completeObservation(processes, { samples, start, end, after, received, closedConnections, clockOffsetMs }) {
   const completeEdge = (/** @type {Edge | null} */ edge) =>

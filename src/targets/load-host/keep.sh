@@ -1,6 +1,6 @@
 # This program keeps a folder on the machine of the load. It kills every generator whose pid is in the folder, removes the
-# folder and ends itself when its stdin closes (the run ended, or the connection broke) or nothing came for a while (the
-# network is gone, and sshd has not noticed).
+# folder and ends itself when its stdin closes (the run ended, or the connection broke) or no ping came for $1 seconds
+# (the network is gone, and sshd has not noticed).
 silent_seconds=$1
 dir=$(mktemp -d "${TMPDIR:-/tmp}/sidecar-bench-XXXXXXXX") || exit 1
 mkdir "$dir/pids" || exit 1

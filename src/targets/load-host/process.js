@@ -39,7 +39,7 @@ const LINES_MOST = 10
  * @param {Clock} options.clock as measured before the start
  * @param {number} options.hostCpus CPUs there
  * @returns {Promise<RemoteProcess>} `ending` shows whether it started
- * @throws {SiteLostError} if the connection is lost
+ * @throws {SiteLostError} if the connection is lost; the system's error if the log cannot be created
  */
 export async function startRemoteProcess({ spec, folder, connection, clock, hostCpus }) {
   await mkdir(folder, { recursive: true })
@@ -95,7 +95,7 @@ export async function startRemoteProcess({ spec, folder, connection, clock, host
 }
 
 /**
- * Renders how ssh ended, which ends as its program does.
+ * Renders how ssh ended; it ends with the status of the program that it has run.
  * @param {{ exitCode?: number, signal?: string, shortMessage?: string }} result of execa
  * @returns {string} `status N`, `signal N`, or the error if ssh did not start
  */
@@ -113,7 +113,8 @@ function renderEnding({ exitCode, signal, shortMessage }) {
 export async function awaitSample({ samples, ending, spec, assertConnected }, epochMs) {
   const isRead = () => {
     assertConnected()
-    return ending() !== null || (samples.at(-1)?.epochMs ?? 0) >= epochMs
+    const latest = samples.at(-1)
+    return ending() !== null || (latest !== undefined && latest.epochMs >= epochMs)
   }
   await waitForCondition(isRead, {
     what: `a reading of ${spec.service} where it runs`,

@@ -40,7 +40,7 @@ const LOAD = {
 /**
  * Lets the generator send a short load from the other machine to an echo server at the entry's address, port by port.
  * This finds what would fail every trial.
- * @param {Rehearsal & { ports: number[] }} options
+ * @param {Rehearsal & { ports: number[] }} options ports: of the entry; []: nothing is sent
  * @throws {BenchError} if no request reaches one of the ports, with the reason and advice; {SiteLostError} if the connection is
  *   lost; the signal's reason when it aborts
  */

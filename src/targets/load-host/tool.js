@@ -22,13 +22,14 @@ cat >"$1.$$" && chmod 755 "$1.$$" && arrived=$(sha256sum <"$1.$$") && echo "$arr
 `
 
 /**
- * Finds a program on another machine: on PATH, else in the kit's cache there; else it copies the program of this machine.
+ * Finds a program on another machine: on PATH, else in the kit's cache there; else it copies the program of this machine, unless a
+ * Debian package carries it or the architectures differ.
  * @param {ToolSpec} spec
  * @param {ToolSearch & { connection: Connection, architecture: string | null }} options architecture: of the other machine; null:
  *   it is not known
  * @returns {Promise<Tool | { missing: string }>} missing: the reason why it can be neither found nor copied
  * @throws {BenchError} if the program there prints no version or a wrong one, or a copy is damaged; {SiteLostError} if the
- *   connection is lost
+ *   connection is lost; the signal's reason of the connection when it aborts
  */
 export async function findRemoteTool(spec, { connection, architecture, findHere, say }) {
   const { name } = spec
@@ -55,7 +56,9 @@ export async function findRemoteTool(spec, { connection, architecture, findHere,
    * Runs a script there that prints the path and the hash of a file.
    * @param {string} script
    * @param {string[]} args of the script
-   * @returns {Promise<{ path: string, sha256: string | null }>} sha256: null: the file is not there
+   * @returns {Promise<{ path: string, sha256: string | null }>} path: empty if the script prints none; sha256: null: the file is not
+   *   there
+   * @throws as `run` of the connection
    */
   async function readFileFacts(script, ...args) {
     const { stdout } = await connection.run(createShellArgv(script, ...args))
@@ -66,7 +69,7 @@ export async function findRemoteTool(spec, { connection, architecture, findHere,
    * Copies a program of this machine.
    * @param {Tool} here
    * @param {string} target the path there
-   * @throws {BenchError} if the copy has another hash
+   * @throws {BenchError} if the copy has another hash; as `run` of the connection
    */
   async function copyProgram(here, target) {
     const input = createReadStream(here.path)
@@ -83,7 +86,7 @@ export async function findRemoteTool(spec, { connection, architecture, findHere,
    * @param {{ path: string, sha256: string | null }} file
    * @param {string} source where it was found, in words
    * @returns {Promise<Tool>}
-   * @throws {BenchError} if it prints no version, or a wrong one
+   * @throws {BenchError} if it prints no version, or a wrong one; as `run` of the connection
    */
   async function readTool({ path, sha256 }, source) {
     const { stdout, stderrTail } = await connection.run([path, ...spec.versionArgv])

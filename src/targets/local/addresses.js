@@ -14,8 +14,8 @@ const BLOCKS = Array.from({ length: 253 }, (_, i) => `127.${i + 2}`)
 const LAST = 0xfffe
 
 /**
- * Creates a function that allocates the addresses of a /16 block in order. After 65534, as after 130 starts of 500 services,
- * it begins again: by then, connections of the first have ended.
+ * Creates a function that allocates the addresses of a /16 block in order. After LAST, as after 130 starts of 500 services, it
+ * begins again: by then, connections of the first have ended.
  * @param {string} block its first two bytes, such as 127.7
  * @returns {() => string} it returns the next address
  */
@@ -32,7 +32,7 @@ export function createAddressAllocator(block) {
  * holds it.
  * @param {Ledger} ledger
  * @returns {string} its first two bytes, such as 127.7
- * @throws {BenchError} if none is free
+ * @throws {BenchError} if none is free; the system's error if the ledger cannot be written
  */
 export function holdAddressBlock(ledger) {
   const listeningBlocks = listListeners().map(({ address }) => address.split('.').slice(0, 2).join('.'))

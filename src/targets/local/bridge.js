@@ -21,14 +21,14 @@ const BRIDGE = 'bench'
 const TRANSLATED = '198.19.0.0/16'
 
 /**
- * Creates the bridge of a run when it is first needed, and namespaces on it.
+ * Creates the functions for the bridge of a run, and for namespaces on it. It creates nothing yet.
  * @param {object} options
  * @param {Ledger} options.ledger
  * @param {Record<string, string>} options.commonAddresses the addresses of prober and generator, which all starts share
  * @param {Run} options.run
  * @param {string} options.iptables the command whose `-restore` sets rules
- * @returns name: of the bridge's namespace; open: creates the bridge; createNamespace: creates a namespace on it; rehearse:
- *   tests one; close: removes all
+ * @returns name: of the bridge's namespace; open: creates the bridge, at its first call; isOpen: says whether that was called;
+ *   createNamespace: creates a namespace on it; rehearse: tests one; close: removes all
  */
 export function createBridge({ ledger, commonAddresses, run, iptables }) {
   const bridge = `${NETNS_PREFIX}${ledger.runId}`
@@ -59,7 +59,10 @@ export function createBridge({ ledger, commonAddresses, run, iptables }) {
     if (rules !== null) await run([...createNsenterArgv(name), `${iptables}-restore`, '-w'], rules)
   }
 
-  /** Creates the bridge, and the namespaces of prober and generator. */
+  /**
+   * Creates the bridge, and the namespaces of prober and generator, and enters them in the ledger.
+   * @throws {BenchError} if a command fails
+   */
   async function createWithCommonNamespaces() {
     ledger.hold('netns', bridge)
     await run(['ip', 'netns', 'add', bridge])
@@ -70,7 +73,10 @@ export function createBridge({ ledger, commonAddresses, run, iptables }) {
 
   const open = () => (opening ??= createWithCommonNamespaces())
 
-  /** Removes all namespaces of the run. */
+  /**
+   * Removes all namespaces of the run, and strikes them from the ledger. It does nothing if `open` was never called.
+   * @throws {BenchError} if one cannot be removed
+   */
   async function close() {
     await opening?.catch(() => {})
     if (opening === null) return
@@ -80,7 +86,8 @@ export function createBridge({ ledger, commonAddresses, run, iptables }) {
   }
 
   /**
-   * Creates a namespace with rules, runs a program in it as a sidecar, and removes it. If that fails, all namespaces are removed.
+   * Creates a namespace with rules, runs a program in it as a sidecar, and removes it. The bridge is opened for it, and stays; if
+   * a step fails, all namespaces of the run are removed.
    * @param {string} address of the namespace
    * @throws {BenchError} if that fails, with advice
    */
@@ -154,7 +161,7 @@ export function createNsenterArgv(namespace) {
 // iptables waits for a lock that another program may hold.
 const DEADLINE_MS = 60_000
 
-/** Runs a command, with a timeout. @type {Run} */
+/** Runs a command, for at most DEADLINE_MS. @type {Run} */
 export async function runCommand([program, ...argv], input = '') {
   const { failed, stdout, stderr, shortMessage } = await execa(program, argv, {
     input,

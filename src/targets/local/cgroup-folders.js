@@ -24,8 +24,9 @@ const GONE = ['ENOENT', 'ENODEV']
  * Creates a subtree in each hierarchy of cpu, cpuacct and memory. Some of them may share a mount: in v2 all do.
  * @param {{ way: TreeWay, name: string }} options name: of the subtree below `way.parents`; in v2 the controllers
  *   must be on there
- * @returns {Promise<CgroupTree['create']>} creates a group; it throws a BenchError if a limit cannot be set
- * @throws the system's error if a folder cannot be created
+ * @returns {Promise<CgroupTree['create']>} creates a group; it throws as `writeLimits`, or the system's error if a folder cannot be
+ *   created, and what it has created stays until the tree is removed
+ * @throws the system's error if a folder cannot be created, or a controller not turned on
  */
 export async function createCgroupSubtree({ way, name }) {
   const isV1 = way.how === 'v1'
@@ -34,9 +35,11 @@ export async function createCgroupSubtree({ way, name }) {
   if (!isV1) await writeFile(path.join(bases.cpu, 'cgroup.subtree_control'), renderControllers(way))
 
   /**
-   * Creates the group of a pod, unless it exists.
+   * Creates the group of a pod, unless it exists, and sets its limit.
    * @param {NonNullable<GroupLimits['pod']>} pod
    * @param {boolean} hasRequests processes have CPU requests
+   * @returns its folders
+   * @throws as `writeQuota`; the system's error if a folder cannot be created
    */
   const createPodGroup = async (pod, hasRequests) => {
     const folders = locateChild(bases, pod.name)
@@ -67,11 +70,12 @@ export async function createCgroupSubtree({ way, name }) {
 }
 
 /**
- * Writes the limits of a group. A limit that is null or absent is not set.
+ * Writes the limits of a group, but for that of its pod. A limit that is null or absent is not set.
  * @param {TreeWay['parents']} folders of the group
  * @param {GroupLimits} limits
  * @param {TreeWay} way
- * @throws {BenchError} if the kernel refuses the quota, or has no memory controller for a memory limit
+ * @throws {BenchError} if the kernel refuses the quota, or has no memory controller for a memory limit; the system's error if a
+ *   file cannot be written
  */
 async function writeLimits(folders, { cpuLimitCores, cpuRequestCores, memoryLimitBytes }, { how, lacksMemory }) {
   const isV1 = how === 'v1'
@@ -86,9 +90,10 @@ async function writeLimits(folders, { cpuLimitCores, cpuRequestCores, memoryLimi
 }
 
 /**
- * Writes the weight of a CPU request.
+ * Writes the weight of a CPU request: `cpu.shares` of cgroup v1, `cpu.weight` of v2.
  * @param {string} folder of the controller cpu
  * @param {{ cores: number, isV1: boolean }} request
+ * @throws the system's error if it cannot be written
  */
 function writeWeight(folder, { cores, isV1 }) {
   if (!isV1) return writeFile(path.join(folder, 'cpu.weight'), `${computeCpuWeight(cores)}`)
@@ -99,7 +104,8 @@ function writeWeight(folder, { cores, isV1 }) {
  * Writes the quota of a CPU limit.
  * @param {string} folder of the controller cpu
  * @param {{ cores: number, isV1: boolean }} quota
- * @throws {BenchError} if cgroup v1 refuses it, with the largest that fits; the system's error if it cannot be written
+ * @throws {BenchError} if cgroup v1 refuses it, with the largest that fits, which is then set; the system's error if it cannot be
+ *   written
  */
 async function writeQuota(folder, { cores, isV1 }) {
   const quotaUs = Math.round(cores * PERIOD_US)
@@ -115,6 +121,7 @@ async function writeQuota(folder, { cores, isV1 }) {
 /**
  * Renders why the kernel refused a quota, and what to do.
  * @param {{ folder: string, cores: number, fittingCores: number }} options fittingCores: the largest that fits; 0: none
+ * @returns {string}
  */
 function renderQuotaRefusal({ folder, cores, fittingCores }) {
   const refusal = `the kernel refused a cap of ${cores} cores for ${folder} (EINVAL)`
@@ -127,10 +134,10 @@ function renderQuotaRefusal({ folder, cores, fittingCores }) {
 }
 
 /**
- * Turns the controllers on for the children of a group of cgroup v2. Processes in it are moved to a leaf first (the
- * rule of no internal processes, Documentation/admin-guide/cgroup-v2.rst).
- * @param {TreeWay} way
- * @throws the system's error if this user may not
+ * Turns the controllers on for the children of a group of cgroup v2; it does nothing if they are on. The processes of a group that is
+ * not the root are moved to a leaf first, which stays (the rule of no internal processes, Documentation/admin-guide/cgroup-v2.rst).
+ * @param {TreeWay} way whose `parents` is the group
+ * @throws the system's error if this user may not, or a process has ended before it was moved
  */
 export async function enableControllers(way) {
   const folder = way.parents.cpu
@@ -166,10 +173,10 @@ export async function killAndRemoveCgroup(folder) {
 }
 
 /**
- * Kills processes and removes cgroups, as far as possible.
+ * Kills the processes in a cgroup and below it, and tries once to remove the cgroups.
  * @param {string} folder
- * @returns {Promise<boolean>} whether the cgroup is gone; false: a retry may succeed
- * @throws the system's error after which none would
+ * @returns {Promise<boolean>} true: it is gone, or never existed; false: a retry may succeed
+ * @throws the system's error if a retry would not help
  */
 async function tryKillAndRemove(folder) {
   try {
@@ -210,7 +217,7 @@ function listDistinctFolders(folders) {
  * Computes `cpu.shares` of cgroup v1 for a CPU request, as MilliCPUToShares in pkg/kubelet/cm/helpers_linux.go of
  * Kubernetes.
  * @param {number} cores
- * @returns {number} 2 to 262144
+ * @returns {number} SHARES.least to SHARES.most
  */
 export function computeCpuShares(cores) {
   return Math.min(SHARES.most, Math.max(SHARES.least, Math.floor(cores * SHARES_PER_CORE)))
@@ -222,7 +229,7 @@ export function computeCpuShares(cores) {
  * weight 100) and the most. Older runtimes had a line, `1 + (shares - 2) * 9999 / 262142`, on which one core has the
  * weight 39.
  * @param {number} cores
- * @returns {number} 1 to 10000
+ * @returns {number} 1 to WEIGHT_MOST
  */
 export function computeCpuWeight(cores) {
   const shares = computeCpuShares(cores)

@@ -12,7 +12,8 @@ import { createCgroupSubtree, enableControllers, killAndRemoveCgroup } from './c
  */
 
 /**
- * Processes that are counted, and limited, together. A process joins by writing its pid into each of joinFiles.
+ * Processes that are counted, and limited, together. A process joins by writing its pid into each of joinFiles. `remove` kills
+ * them, and removes the group; it rejects if that fails.
  * @typedef {Counters & { joinFiles: string[], remove: () => Promise<void> }} Group
  */
 /**
@@ -23,7 +24,7 @@ import { createCgroupSubtree, enableControllers, killAndRemoveCgroup } from './c
 /**
  * @typedef {object} CgroupTree
  * @property {(name: string, limits: GroupLimits) => Promise<Group>} create creates a group of this name
- * @property {() => Promise<void>} remove kills all processes in the tree, and removes it
+ * @property {() => Promise<void>} remove kills all processes in the tree, and removes it; rejects if a part of it stays
  */
 
 /**
@@ -32,7 +33,7 @@ import { createCgroupSubtree, enableControllers, killAndRemoveCgroup } from './c
  * @property {'v1' | 'v2'} how
  * @property {1 | 2} version of cgroups
  * @property {Folders} parents folders in which the tree is created
- * @property {boolean} isRoot the tree is created at the root of the hierarchy; always true with v1
+ * @property {boolean} isRoot the tree is created at the root of the hierarchy of v2, and not in a delegated group; true with v1
  * @property {true} [lacksMemory] the memory controller is off, so memory is read from /proc, and `parents.memory` is the folder
  *   of cpu
  */
@@ -74,7 +75,7 @@ export async function findCapWay({
 }
 
 /**
- * Finds whether groups can be created beside that of this process in cgroup v1.
+ * Finds whether groups can be created in those of this process in cgroup v1, or at the mounts if these are not visible.
  * @param {Map<string, string>} mounts by controller; cpu and cpuacct are among them
  * @param {string} membership text of /proc/PID/cgroup
  * @returns {CapWay} `none`: a folder is not writable
@@ -114,7 +115,7 @@ function findWayV2({ root, home }) {
 /**
  * Creates the cgroups of a run, and enters them in its ledger. If it fails, they are removed.
  * @param {{ way: TreeWay, ledger: Ledger }} options
- * @returns {Promise<CgroupTree>}
+ * @returns {Promise<CgroupTree>} its `remove` also strikes them from the ledger
  * @throws {BenchError} if a folder exists already; the system's error if one cannot be created, or a controller not turned on
  */
 export async function createCgroupTree({ way, ledger }) {
@@ -168,7 +169,7 @@ export function parseRunId(name) {
   return name.startsWith(CGROUP_PREFIX) ? name.slice(CGROUP_PREFIX.length) : null
 }
 
-/** Says whether a systemd of this user runs. */
+/** Says whether a systemd of this user runs. @returns {Promise<boolean>} false also: there is no systemctl, or it does not answer */
 async function hasUserSystemd() {
   const status = await execa('systemctl', ['--user', 'is-system-running'], { reject: false, timeout: 2000 })
   return ['running', 'degraded'].includes(status.stdout?.trim() ?? '')
@@ -177,6 +178,7 @@ async function hasUserSystemd() {
 /**
  * Says whether this user may write a file or folder.
  * @param {string} file
+ * @returns {boolean} false also: it does not exist
  */
 function isWritable(file) {
   try {

@@ -27,7 +27,8 @@ const CGROUP_FILESYSTEMS = [0x27e0eb, 0x63677270]
 /**
  * @typedef {object} LocalCleanup
  * @property {CapWay} way by which the runs of this machine limit CPU
- * @property {string | null} [run] only this one, even if it was retained or has no ledger; null (by default): all runs
+ * @property {string | null} [run] only this one, unless its owner lives, even if it was retained, has no ledger, or its owner is
+ *   unknown; null (by default): all runs
  * @property {boolean} [hasRetained] retained runs, too
  * @property {string} [root] the folder of ledgers
  * @property {(namespace: string) => Promise<boolean>} [isNamespaceGone] says whether a namespace of a cluster is gone; absent:
@@ -43,10 +44,12 @@ const CGROUP_FILESYSTEMS = [0x27e0eb, 0x63677270]
 /** @typedef {{ noun: string, remove: () => unknown }} CleanupStep noun: for the thing that `remove` removes */
 
 /**
- * Removes what ended runs left on this machine. It touches nothing of a run whose owner is alive, may be alive in
- * another container, or is unknown. It runs each step, even after one failed.
+ * Removes what ended runs left on this machine, and half-made ledgers. It touches nothing of a run whose owner is alive and, unless
+ * `run` names it, of one whose owner may be alive: it is in another container, or has no ledger here. It runs each step, even after
+ * one failed.
  * @param {LocalCleanup} options
  * @returns {Promise<CleanupOutcome>}
+ * @throws the system's error if a folder of cgroups cannot be listed; an error of `isNamespaceGone`
  */
 export async function cleanUpLocal({ way, run = null, hasRetained = false, isNamespaceGone, root }) {
   /** @type {CleanupOutcome} */
@@ -72,10 +75,11 @@ export async function cleanUpLocal({ way, run = null, hasRetained = false, isNam
 }
 
 /**
- * Finds the leftovers of runs on this machine, beside their ledgers.
+ * Finds the leftovers of runs on this machine, beside their ledgers. Runs that are in progress are among them.
  * @param {CapWay} way
  * @param {LedgerEntry[]} ledgers
  * @returns {Leftovers}
+ * @throws the system's error if a folder in which cgroups are created cannot be listed
  */
 function findLeftovers(way, ledgers) {
   // Cgroups of runs are in the folders of this way of capping, or their ledgers name them.
@@ -93,7 +97,7 @@ function findLeftovers(way, ledgers) {
  * Lists the steps that remove the leftovers of a run, but for its ledger.
  * @param {string} runId
  * @param {Leftovers} leftovers
- * @returns {CleanupStep[]}
+ * @returns {CleanupStep[]} processes first, then cgroups, then namespaces; []: nothing is left
  */
 function listCleanupSteps(runId, { processes, cgroups, networks }) {
   const processSteps = (processes.get(runId) ?? []).map(({ pid }) => ({
@@ -111,7 +115,8 @@ function listCleanupSteps(runId, { processes, cgroups, networks }) {
 /**
  * Removes the ledger of a run, unless the run holds a namespace of a cluster that is not gone.
  * @param {LedgerEntry} ledger
- * @param {Pick<LocalCleanup, 'isNamespaceGone'> & { outcome: CleanupOutcome }} options outcome: is changed
+ * @param {Pick<LocalCleanup, 'isNamespaceGone'> & { outcome: CleanupOutcome }} options outcome: gets what was removed, left or failed
+ * @throws an error of `isNamespaceGone`
  */
 async function removeLedgerUnlessHeld(ledger, { isNamespaceGone, outcome }) {
   const { runId, folder } = ledger
@@ -139,6 +144,7 @@ function listHeldNames({ holdings }, kind) {
 /**
  * Removes the network namespaces of a run. The code is loaded only if there are any.
  * @param {string} runId
+ * @throws {import('../../lib/errors.js').BenchError} if one cannot be removed
  */
 async function removeNetworks(runId) {
   const { removeNetworkNamespaces } = await import('./bridge.js')

@@ -23,11 +23,12 @@ const RIGS_MOST = 3
 
 /**
  * Creates the target that runs every process on this machine. Each process has a cgroup of its own; each service has
- * a loopback address that no earlier trial had, or a network namespace.
+ * a loopback address that no earlier trial had, or a network namespace. If this process exits before the target is closed, all
+ * processes of the run are killed.
  * @param {object} options
  * @param {Ledger} options.ledger of the run; closing the target closes it
- * @param {CapWay} options.way
- * @param {Networks} [options.networks]
+ * @param {CapWay} options.way by which CPU is limited; unless it is v1 or v2, nothing is limited
+ * @param {Networks} [options.networks] of the run
  * @param {(line: string) => void} [options.say] prints a warning
  * @returns {Promise<Target>}
  * @throws {BenchError} if no addresses are free, or the cgroup of the run exists already; the system's error if no cgroup can be

@@ -12,7 +12,8 @@ export const LOG_LIMIT = `${renderMebibytes(MOST_BYTES)} MiB`
 /**
  * Creates an empty log and opens it for appending, so that writes begin at its start after it was truncated.
  * @param {string} file
- * @returns {number} the file descriptor
+ * @returns {number} the file descriptor, which the caller closes
+ * @throws the system's error if it cannot be written
  */
 export function openLog(file) {
   writeFileSync(file, '')

@@ -7,7 +7,7 @@ export const NETNS_PREFIX = 'sidecar-bench.'
 // In this folder `ip netns` keeps namespaces.
 export const NETNS_FOLDER = '/run/netns'
 
-/** Lists the runs that have network namespaces on this machine. @returns {string[]} ids, each once */
+/** Lists the runs that have network namespaces on this machine. @returns {string[]} ids, each once; []: there are none */
 export function listNetworkRuns() {
   const names = listProcEntries(NETNS_FOLDER).filter(name => name.startsWith(NETNS_PREFIX))
   return [...new Set(names.map(name => name.slice(NETNS_PREFIX.length).split('.')[0]))]

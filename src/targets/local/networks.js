@@ -20,11 +20,12 @@ const BLOCK = '10.77'
 const PACKAGES = { ip: 'iproute2', nsenter: 'util-linux', setpriv: 'util-linux', iptables: 'iptables' }
 
 /**
- * Creates the network namespaces of a run; it opens their bridge when it is first needed.
- * @param {{ ledger: Ledger, run?: Run, iptables?: string }} options iptables: the command whose `-restore` sets rules
+ * Creates the functions for the network namespaces of a run. The first call that needs their bridge creates it.
+ * @param {{ ledger: Ledger, run?: Run, iptables?: string }} options run: `runCommand` by default; iptables: the command whose
+ *   `-restore` sets rules, by default that of IPTABLES in the environment, or `iptables`
  * @returns placesFor: reserves addresses; hasNamespaces, createNamespaces, removeNamespaces: of the processes of a start;
  *   createEnterArgv, createProberEnterArgv: create an argv prefix; listPodNetworks: lists files of namespaces; assertPossible:
- *   throws if none can be created; close: removes all
+ *   throws if none can be created; readIptablesVersion: for the manifest; close: removes all, and rejects if it cannot
  */
 export function createNetworks({ ledger, run = runCommand, iptables = process.env.IPTABLES || 'iptables' }) {
   const allocateAddress = createAddressAllocator(BLOCK)
@@ -38,10 +39,11 @@ export function createNetworks({ ledger, run = runCommand, iptables = process.en
     `${bridge.name}.${start}.${service}`
 
   /**
-   * Creates the namespace of a service, unless it exists.
+   * Creates the namespace of a service, unless that was begun before. It has the rules of the service's pod, else of its processes.
    * @param {number} start
    * @param {string} service
    * @param {ProcessSpec[]} specs of the processes that are about to start
+   * @returns {Promise<void>} rejects with a BenchError if a command fails
    */
   function createNamespace(start, service, specs) {
     const name = renderNamespaceName(start, service)
@@ -75,9 +77,11 @@ export function createNetworks({ ledger, run = runCommand, iptables = process.en
     },
 
     /**
-     * Says whether any of the processes has a network namespace. The generator has one once the bridge is open.
+     * Says whether any of the processes has a network namespace: a service for which `placesFor` reserved an address has one, and
+     * the generator once the bridge is open.
      * @param {number} start
      * @param {ProcessSpec[]} specs
+     * @returns {boolean}
      */
     hasNamespaces: (start, specs) =>
       specs.some(({ role, service }) =>
@@ -97,7 +101,7 @@ export function createNetworks({ ledger, run = runCommand, iptables = process.en
     },
 
     /**
-     * Creates the argv prefix by which a process enters its namespace; a sidecar also changes to its user.
+     * Creates the argv prefix by which a process enters its namespace; a sidecar also changes to SIDECAR_USER.
      * @param {number} start
      * @param {Pick<ProcessSpec, 'service' | 'role' | 'pods'>} spec
      * @returns {string[]}
@@ -109,7 +113,7 @@ export function createNetworks({ ledger, run = runCommand, iptables = process.en
     },
 
     /**
-     * Lists the files of the namespaces of a process' pods.
+     * Lists the files of the namespaces of a process's pods, in their order.
      * @param {number} start
      * @param {Pick<ProcessSpec, 'pods'>} spec
      * @returns {string[]} []: it has no pods
@@ -121,7 +125,7 @@ export function createNetworks({ ledger, run = runCommand, iptables = process.en
     createProberEnterArgv: () => (bridge.isOpen() ? createNsenterArgv(`${bridge.name}.${PROBER}`) : null),
 
     /**
-     * Removes the namespaces of processes of a start, and of their pods.
+     * Removes the namespaces of processes of a start, and of their pods. One that was not created is skipped.
      * @param {number} start
      * @param {Pick<ProcessSpec, 'service' | 'pods'>[]} specs
      * @throws {BenchError} if one cannot be removed
@@ -135,7 +139,7 @@ export function createNetworks({ ledger, run = runCommand, iptables = process.en
     },
 
     /**
-     * Asserts that namespaces can be created: looks for the programs, and creates one for a test.
+     * Asserts that namespaces can be created: looks for the programs, and creates one for a test. The bridge then stays open.
      * @throws {BenchError} if a program is missing, or this user may not
      */
     async assertPossible() {

@@ -28,8 +28,8 @@ const CLOSE_SECONDS = 5
  * services have network namespaces, a process in one of these runs the other procedures.
  * @param {{ runId: string, createEnterArgv?: () => string[] | null }} options createEnterArgv: creates the argv that enters the
  *   namespace; null: services are reached from here
- * @returns {{ call: Target['call'], close: () => void }} call: rejects with a SiteLostError if the agent of a rig is lost; close:
- *   ends the process in the namespace
+ * @returns {{ call: Target['call'], close: () => void }} call: rejects as the procedure or its session, with a SiteLostError if the
+ *   agent of a rig is lost, and with an Error if the rig is not open; close: ends the process in the namespace, but no rigs
  */
 export function createLocalProber({ runId, createEnterArgv = () => null }) {
   const prober = createProber()
@@ -88,15 +88,16 @@ export function createLocalProber({ runId, createEnterArgv = () => null }) {
  * Says whether a procedure runs in a rig's agent. All others stay outside: `lab --watch` starts services during the corpus, and
  * their calls continue after it.
  * @param {string} procedure
+ * @returns {boolean}
  */
 function isOfCorpus(procedure) {
   return /^(open$|close$|probe)/.test(procedure)
 }
 
 /**
- * Starts an agent in a process of its own.
+ * Starts an agent in a process group of its own, which is killed when the agent exits or the session is closed.
  * @param {{ runId: string, enterArgv: string[] }} options enterArgv: prefix that enters a namespace; []: none
- * @returns {LocalAgent}
+ * @returns {LocalAgent} if it does not start, `ended` has the error, and its calls reject
  */
 function startAgent({ runId, enterArgv }) {
   const [program, ...argv] = [...enterArgv, process.execPath, AGENT]

@@ -12,7 +12,7 @@ const REMOVE_SECONDS = 30
  * Creates groups that read processes one by one in /proc, for machines without cgroups (only under `--cpu none`).
  * They limit nothing, and counters that only a cgroup has are null.
  * @param {{ runId: string }} options
- * @returns {CgroupTree}
+ * @returns {CgroupTree} its `remove` does nothing: each group is removed by itself
  */
 export function createProcessAccounting({ runId }) {
   return { create: async name => createProcessGroup(runId, name), async remove() {} }
@@ -22,7 +22,7 @@ export function createProcessAccounting({ runId }) {
  * Creates a group of the processes of a start, which are known by their marks.
  * @param {string} runId
  * @param {string} name of the group: `start-service-role`
- * @returns {Group}
+ * @returns {Group} its CPU time and memory are 0 while it has no process
  */
 function createProcessGroup(runId, name) {
   const listProcesses = () =>
@@ -79,9 +79,10 @@ function createProcessGroup(runId, name) {
 }
 
 /**
- * Adds the children of processes, and theirs.
- * @param {number[]} pids
- * @returns {number[]} without those of a parent that has ended, or of a kernel without CONFIG_PROC_CHILDREN
+ * Adds to processes their children, and the children of these.
+ * @param {number[]} pids is not changed
+ * @returns {number[]} the same pids, and those of children; a parent that has ended adds none, as do all on a kernel without
+ *   CONFIG_PROC_CHILDREN
  */
 function addChildren(pids) {
   const all = new Set(pids)

@@ -27,7 +27,7 @@ import { waitUntilListening } from './readiness.js'
  * @property {string[]} podNetworks files of the namespaces of its pods
  * @property {() => Promise<boolean>} enforceLogLimit cuts a log that is too large, or kills a generator, whose log is its result;
  *   resolves to true if the log was too large
- * @property {() => Promise<void>} stop kills all in its cgroup
+ * @property {() => Promise<void>} stop kills all in its cgroup, removes that and cuts the log; rejects if the cgroup stays
  * @property {() => void} unref lets the kit exit while it runs
  */
 /** @typedef {Handle & Local} RunningProcess */
@@ -167,7 +167,11 @@ function findMemoryShortage({ memoryLimitBytes: limitBytes }, probe) {
     : null
 }
 
-/** Writes the files of a process to its folder. @param {ProcessSpec} spec */
+/**
+ * Writes the files of a process to its folder, which it makes.
+ * @param {ProcessSpec} spec
+ * @throws the system's error if one cannot be written
+ */
 async function writeFiles({ folder, files }) {
   await mkdir(folder, { recursive: true })
   for (const { name, content, encoding } of files) {
@@ -182,15 +186,16 @@ async function writeFiles({ folder, files }) {
  * @property {ProcessSpec} spec
  * @property {Group} group that it joins
  * @property {string} logFile
- * @property {string[]} enterArgv
- * @property {string[]} podNetworks
+ * @property {string[]} enterArgv prefix that enters its network namespace; []: it has none
+ * @property {string[]} podNetworks files of the namespaces of its pods, which it gets in POD_NETWORKS; []: it has no pods
  * @property {Parameters<typeof renderMarks>[0]} marks
  */
 
 /**
  * Spawns the program of a process in its cgroups. Its output goes to the log.
  * @param {Spawn} options
- * @returns {import('node:child_process').ChildProcess}
+ * @returns {import('node:child_process').ChildProcess} it emits an error if it does not start
+ * @throws the system's error if the log cannot be created
  */
 function spawnInGroup({ spec, group, logFile, enterArgv, podNetworks, marks }) {
   const log = openLog(logFile)
@@ -226,7 +231,8 @@ function awaitExit(child) {
 }
 
 /**
- * Creates the argv of a process. KIT_NODE and KIT_PYTHON are replaced by the path of the runtime.
+ * Creates the argv of a process. KIT_NODE and KIT_PYTHON are replaced by the program of the runtime, whose first argument is the
+ * path of a script in the kit.
  * @param {ProcessSpec} spec
  * @returns {string[]}
  */

@@ -18,6 +18,7 @@ const STEP_US = 1000
  * Finds the smallest quota of the groups above those of a run, as far as they are visible.
  * @param {CapWay} way
  * @returns {NonNullable<Limits['quota']> | null} null: none of them has a quota, or no group can be created
+ * @throws the system's error if a quota of cgroup v2 cannot be read
  */
 export function findQuota(way) {
   if (way.how !== 'v1' && way.how !== 'v2') return null
@@ -36,7 +37,7 @@ export function findQuota(way) {
  * visible or not.
  * @param {string} folder of the group, whose quota is changed
  * @param {number} mostCores the largest to try
- * @returns {number} cores, to 0.01; 0: none is accepted
+ * @returns {number} cores, to 0.01; `mostCores` if that is accepted; 0: none is accepted
  */
 export function probeLargestQuota(folder, mostCores) {
   const isQuotaAccepted = (/** @type {number} */ steps) =>
@@ -59,7 +60,7 @@ export function probeLargestQuota(folder, mostCores) {
  * quota of an invisible group.
  * @param {CapWay} way
  * @param {number} mostCores the largest to try
- * @returns {number} cores, to 0.01; 0: none is accepted; mostCores without trying, unless the way is that of v1: v2 accepts any quota
+ * @returns {number} as `probeLargestQuota`; mostCores without trying, unless the way is that of v1: v2 accepts any quota
  * @throws the system's error if the group cannot be created or removed
  */
 export function probeLargestCap(way, mostCores) {

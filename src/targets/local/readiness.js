@@ -8,7 +8,7 @@ import { isListeningAt } from '../../node/kernel/probe.js'
 // The deadline is that of a cluster: it only detects a process that hangs.
 const READY_SECONDS = 120
 // A process that has listened for ELSEWHERE_MS, but only at wrong endpoints, fails: a program opens all its listeners at about the
-// same time. If it computes or waits for a CPU for more than ELSEWHERE_BUSY_SHARE of a core, it is still starting, as under
+// same time. If it computes or waits for a CPU for ELSEWHERE_BUSY_SHARE of a core or more, it is still starting, as under
 // valgrind, for at most ELSEWHERE_MOST_MS.
 const ELSEWHERE_MS = 2000
 const ELSEWHERE_BUSY_SHARE = 0.2
@@ -33,8 +33,8 @@ const HANGING_MS = 1000
  * are no endpoints.
  * @param {StartingProcess} process
  * @param {{ signal: AbortSignal, deadlineSeconds?: number }} options deadlineSeconds: READY_SECONDS by default
- * @throws {BenchError} if it ends, hangs after it has logged why it cannot start, or listens elsewhere; {TimeoutError} if the
- *   deadline passes; the signal's reason when it aborts
+ * @throws {BenchError} if it ends, hangs after it has logged why it cannot start, listens elsewhere, or its cgroup was removed;
+ *   {TimeoutError} if the deadline passes; the signal's reason when it aborts
  */
 export async function waitUntilListening(process, { signal, deadlineSeconds = READY_SECONDS }) {
   const { spec, name, probe, ending, readLogTail, renderFailure } = process
@@ -68,6 +68,7 @@ export async function waitUntilListening(process, { signal, deadlineSeconds = RE
  * The administration port does not count, since it may open before the others.
  * @param {ProcessSpec} spec
  * @param {Endpoint[]} listening the endpoints at which it listens
+ * @returns {boolean} false also: it listens nowhere yet
  */
 function isListeningElsewhere({ listens, admin }, listening) {
   const isExpected = (/** @type {Endpoint} */ socket) => listens.some(endpoint => isListeningAt(socket, endpoint))
@@ -76,8 +77,8 @@ function isListeningElsewhere({ listens, admin }, listening) {
 }
 
 /**
- * Creates a function that says whether a process has listened at wrong endpoints only, without a break: for
- * `patienceMs` in which it was idle, or for ELSEWHERE_MOST_MS. It is to be called again and again.
+ * Creates a function that says whether a process has listened at wrong endpoints only, without a break: for `patienceMs` in which it
+ * was idle, or for ELSEWHERE_MOST_MS. The time counts from the first call that sees this, so it is to be called repeatedly.
  * @param {{ spec: ProcessSpec, probe: Probe, patienceMs: number }} options
  * @returns {() => boolean}
  */
@@ -126,8 +127,8 @@ function computeWaitSeconds(before, after) {
 }
 
 /**
- * Creates a function that says whether a process hangs: it has logged that it cannot start, has not exited, and has
- * used no CPU time for HANGING_MS. A slow start, as under valgrind, uses CPU time.
+ * Creates a function that says whether a process hangs: it has logged that it cannot start, and has used no CPU time for HANGING_MS.
+ * A slow start, as under valgrind, uses CPU time. The function is to be called repeatedly, while the process runs.
  * @param {Pick<StartingProcess, 'spec' | 'probe' | 'readLogTail'>} process
  * @returns {() => Promise<boolean>} always false if the spec has no `startErrorText`
  */

@@ -41,7 +41,7 @@ const LIST_ALL = `set -e; for file; do echo '${MARK}'; nsenter --net="$file" sh 
 /**
  * @typedef {object} ReceivedBytes
  * @property {number} bytes received over the window at connections that were open at its end
- * @property {number[]} byPod the part of each pod
+ * @property {number[]} byPod the part of each pod, in their order; []: it has no pods
  * @property {ClosedConnections} closed connections that closed before, whose bytes are unknown
  */
 
@@ -113,8 +113,8 @@ async function readConnections(processes) {
 /**
  * A network namespace.
  * @typedef {object} Network
- * @property {string} network its name: the target of the link in /proc of the process's own, the path of the file of a pod's; empty:
- *   there is no process
+ * @property {string} network its name: for the namespace of a process the target of its link in /proc, for that of a pod the path
+ *   of its file; empty: that of a process which has ended, or is not counted
  * @property {string | null} file by which it is entered; null: its process has ended, or is not counted
  */
 
@@ -235,8 +235,8 @@ export function sumGrowth(before, after) {
 }
 
 /**
- * Counts the connections of a process that closed between two edges and, in a namespace other than the kit's, those
- * that both opened and closed. The latter may be its neighbours', so that bytes are not reliable.
+ * Counts the connections of a process that closed between two edges and, in a namespace other than the kit's, those that both opened
+ * and closed, if the process has opened any since. The latter may be its neighbours', so that bytes are not reliable.
  * @param {ProcessConnections} before
  * @param {ProcessConnections} after
  * @returns {ClosedConnections}

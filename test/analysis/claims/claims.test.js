@@ -80,6 +80,8 @@ describe('parseClaims', () => {
     ['shape: flit, quantity: p99, over: users, among: { plane: envoy }', 'unknown shape "flit"; did you mean "flat"?'],
     ['shape: flat, quantity: p99, over: user, among: { plane: envoy }', 'unknown axis "user"; did you mean "users"?'],
     ['shape: flat, quantity: p99, over: users, among: { }', 'among names no plane'],
+    ['shape: line, quantity: p99, over: plane, among: { }', 'a line needs an axis of numbers'],
+    ['shape: bends, quantity: p99, over: tls, among: { plane: pipy }', 'a line needs an axis of numbers'],
   ])('names what is right for { %s }', (shape, message) => {
     const relation = text.slice(text.indexOf('ratio: {'))
     expect(parseWith(relation, `shape: { ${shape} }\n`)).toThrow(message)

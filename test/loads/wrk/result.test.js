@@ -49,6 +49,8 @@ describe('what wrk 4.1.0 leaves', () => {
     )
     expect(parse(timed).waited).toEqual({ count: 5, meanMs: 24, lateP50Ms: 0.1, lateP99Ms: 9.95 })
     expect(parse(log)).not.toHaveProperty('waited')
+    const cut = log.replace(/,"classes"/, ',"waited":{"count":1,"sumMs":60,"late":[]},"classes"')
+    expect(() => parse(cut)).toThrow('the result of the load is damaged: it has service times, and no delays')
   })
 
   it('says when the window is', () => {

@@ -14,7 +14,7 @@ import (
 	"google.golang.org/protobuf/types/known/anypb"
 )
 
-// client requests the resources that an Envoy requests, and accepts them.
+// client requests the resources that an Envoy requests, and accepts them. It stands for one Envoy, on one stream.
 type client struct {
 	all       *clients
 	node      *core.Node // nil: it was sent with the first request
@@ -37,7 +37,8 @@ func (c *client) popNode() *core.Node {
 }
 
 // runState requests the state of the world until the stream ends, in the order of Envoy: listeners when the clusters are warm, and the
-// resources that a resource names before that one is accepted. Requesting all at once would take the server less CPU time.
+// resources that a resource names before that one is accepted. Requesting all at once would take the server less CPU time. It returns the
+// error that ended the stream, or of a resource that cannot be decoded; never nil.
 func (c *client) runState(service discovery.AggregatedDiscoveryServiceClient) error {
 	stream, err := service.StreamAggregatedResources(context.Background())
 	if err != nil {
@@ -81,7 +82,7 @@ func (c *client) runState(service discovery.AggregatedDiscoveryServiceClient) er
 	}
 }
 
-// runDelta requests only changed resources until the stream ends, in the same order.
+// runDelta requests only changed resources until the stream ends, in the same order, and returns the same errors.
 func (c *client) runDelta(service discovery.AggregatedDiscoveryServiceClient) error {
 	stream, err := service.DeltaAggregatedResources(context.Background())
 	if err != nil {
@@ -136,7 +137,7 @@ func (c *client) startsListening(kind string, next request) bool {
 }
 
 // applyResources counts the routes among the resources, and returns the request that follows from them: for the endpoints of clusters, or
-// the routes of listeners. It has no names if none follows.
+// the routes of listeners, sorted by name. It has no names if none follows. A resource that cannot be decoded is an error.
 func (c *client) applyResources(kind string, resources []*anypb.Any) (request, error) {
 	next := request{kind: resource.RouteType}
 	if kind == resource.ClusterType {
@@ -166,7 +167,8 @@ func (c *client) applyResources(kind string, resources []*anypb.Any) (request, e
 	return next, nil
 }
 
-// listRoutes returns the names of the route configurations that a listener refers to.
+// listRoutes returns the names of the route configurations that a listener refers to; an empty name for a connection manager with its own
+// routes. A listener or manager that cannot be decoded is an error.
 func listRoutes(packed *anypb.Any) ([]string, error) {
 	message := &listener.Listener{}
 	if err := packed.UnmarshalTo(message); err != nil {
@@ -187,7 +189,8 @@ func listRoutes(packed *anypb.Any) ([]string, error) {
 	return names, nil
 }
 
-// countRoutes counts the client for every host to which it has a route for the first time, and calls onRoutes.
+// countRoutes counts the client for every host that it has for the first time in a route configuration, and calls onRoutes while it holds
+// the mutex of all clients. A configuration that cannot be decoded is an error.
 func (c *client) countRoutes(packed *anypb.Any) error {
 	message := &route.RouteConfiguration{}
 	if err := packed.UnmarshalTo(message); err != nil {

@@ -35,7 +35,8 @@ const (
 )
 
 // runClients runs a client for each name in a file, a line each, and answers over HTTP as a sidecar does (serveRoutes). They start one by
-// one as real Envoys do: at once, they would take the server less CPU time. It returns only with an error.
+// one as real Envoys do: at once, they would take the server less CPU time. It returns only with an error. server: where the control plane
+// has its streams; source: where it tells the node of a real Envoy.
 func runClients(httpAddress, server, source, namesFile string, delta bool, every time.Duration) error {
 	node, err := awaitNode(source)
 	if err != nil {
@@ -57,7 +58,7 @@ func runClients(httpAddress, server, source, namesFile string, delta bool, every
 	return http.ListenAndServe(httpAddress, http.HandlerFunc(simulated.serveRoutes))
 }
 
-// awaitNode waits until a real Envoy has asked the server, for nodeTimeout at most, and returns its node.
+// awaitNode waits until a real Envoy has asked the server, for nodeTimeout at most, and returns its node, or the error of the last try.
 func awaitNode(source string) (*core.Node, error) {
 	deadline := time.Now().Add(nodeTimeout)
 	for {
@@ -69,7 +70,7 @@ func awaitNode(source string) (*core.Node, error) {
 	}
 }
 
-// fetchNode returns the node of the real Envoy that first asked the server; an error if none has.
+// fetchNode returns the node of the real Envoy that first asked the server; an error if none has, or the server cannot be reached.
 func fetchNode(source string) (*core.Node, error) {
 	response, err := http.Get("http://" + source + "/node")
 	if err != nil {
@@ -101,7 +102,7 @@ func (c *clients) serveRoutes(w http.ResponseWriter, r *http.Request) {
 }
 
 // run runs a client until its stream ends, and does not reconnect, so that a lost stream shows as missing routes. The client starts when
-// places has room, and leaves its place when it has routes.
+// places has room, and leaves its place when it has routes, or its stream has ended. Why it ended is logged.
 func (c *clients) run(name string, places chan struct{}) {
 	places <- struct{}{}
 	leave := sync.OnceFunc(func() { <-places })

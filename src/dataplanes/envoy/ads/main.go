@@ -79,7 +79,7 @@ func main() {
 	log.Fatal(grpcServer.Serve(listening))
 }
 
-// printVersion prints the version of go-control-plane, or exits with 1 if the program was built without it.
+// printVersion prints the version of go-control-plane, or exits with 1 if the program has build information without it.
 func printVersion() {
 	info, _ := debug.ReadBuildInfo()
 	for _, module := range info.Deps {
@@ -103,7 +103,8 @@ func newControlPlane() *controlPlane {
 	return &controlPlane{cache: cache.NewSnapshotCache(true, cache.IDHash{}, nil), staged: map[string]*cache.Snapshot{}}
 }
 
-// handler stages and commits configurations, and shows the node of a real Envoy.
+// handler stages (PUT) and commits (POST) configurations, and shows the node of the first Envoy that asked, in protobuf. It answers 400 to
+// what cannot be done, as before an Envoy has asked.
 func (p *controlPlane) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("PUT /nodes/{node}", func(w http.ResponseWriter, r *http.Request) {
@@ -137,7 +138,8 @@ func answerError(w http.ResponseWriter, err error) {
 	}
 }
 
-// stage parses and keeps the resources of a node, without sending them to its Envoy.
+// stage parses and keeps the resources of a node, without sending them to its Envoy, in place of those that were staged before. Resources
+// that cannot be parsed are an error, and leave these.
 func (p *controlPlane) stage(node string, body []byte) error {
 	snapshot, err := parseSnapshot(body)
 	if err != nil {
@@ -149,7 +151,8 @@ func (p *controlPlane) stage(node string, body []byte) error {
 	return nil
 }
 
-// commit publishes the snapshot that was staged for a node, and returns an error if there is none.
+// commit publishes the snapshot that was staged for a node, which can be committed once, and returns an error if there is none, or the
+// cache does not take it.
 func (p *controlPlane) commit(ctx context.Context, node string) error {
 	p.mutex.Lock()
 	snapshot := p.staged[node]
@@ -173,7 +176,8 @@ var kinds = []struct {
 	{"routes", types.Route, func() types.Resource { return &route.RouteConfiguration{} }},
 }
 
-// parseSnapshot gives each type of resource its own version, so that an Envoy is sent only those that have changed.
+// parseSnapshot parses the JSON of resources by type. Each type gets the hash of its texts as its version, so that an Envoy is sent only
+// those that have changed. A type that the body lacks is empty, and one that kinds lacks is ignored; what cannot be parsed is an error.
 func parseSnapshot(body []byte) (*cache.Snapshot, error) {
 	var parts map[string][]json.RawMessage
 	if err := json.Unmarshal(body, &parts); err != nil {
@@ -197,7 +201,7 @@ func parseSnapshot(body []byte) (*cache.Snapshot, error) {
 }
 
 // callbacks end the stream of an Envoy that did not accept a resource: go-control-plane would send it again at once, and for
-// ever. With deltas an Envoy names itself in the first request alone.
+// ever. They keep the node of the first request. With deltas an Envoy names itself in the first request of a stream alone.
 func (p *controlPlane) callbacks() server.Callbacks {
 	var names sync.Map
 	return server.CallbackFuncs{

@@ -72,7 +72,8 @@ function listIncludedStats() {
 }
 
 /**
- * Renders the lean cluster with Istio's balancing, limits and TLS.
+ * Renders the lean cluster with Istio's balancing, limits and TLS. One whose endpoints are all redirected inbound ports of this sidecar has
+ * no endpoints: Envoy calls the original destination.
  * @param {SidecarModel} model
  * @param {Cluster} cluster
  */

@@ -16,12 +16,12 @@ const PEER_HEADERS = ['x-envoy-peer-metadata-id', 'x-envoy-peer-metadata']
  * @property {Direction} direction
  * @property {boolean} hasIstioFilters the build has Istio's own filters
  * @property {boolean} isFromProxy the peer is another proxy of the mesh
- * @property {string[] | null} allowed identities that a policy lists; null: no policy
+ * @property {string[] | null} allowed identities that a policy lists; null: no policy; []: nobody may call
  */
 
 /**
  * Renders the HTTP filters in Istio's order (pilot/pkg/networking/core/listener_builder.go). A build without Istio's own filters gets
- * headers of the peer in place of metadata_exchange, and neither istio.alpn nor istio.stats.
+ * neither istio.alpn nor istio.stats and, if the peer is a proxy, headers of the peer in place of metadata_exchange.
  * @param {SidecarModel} model
  * @param {HttpChain} chain
  * @returns HTTP filters of Envoy's v3 API, the router last
@@ -74,7 +74,7 @@ function renderAlpnFilter() {
 }
 
 /**
- * Renders the stand-in for istio.metadata_exchange: adds the headers of this pod, and moves those of the peer into metadata.
+ * Renders the stand-in for istio.metadata_exchange: two filters that add the headers of this pod, and move those of the peer into metadata.
  * @param {string} service
  * @param {Direction} direction
  */
@@ -101,8 +101,8 @@ function renderPeerHeaders(service, direction) {
 /**
  * Renders a filter whose configuration has no type in Envoy's API.
  * @param {string} name
- * @param {string} type
- * @param {object} value
+ * @param {string} type of its configuration, without the prefix of the URL
+ * @param {object} value the configuration
  */
 function renderTypedStruct(name, type, value) {
   return renderExtension(name, 'udpa.type.v1.TypedStruct', { type_url: `type.googleapis.com/${type}`, value })
@@ -164,8 +164,8 @@ function createRequestLabels({ service, clusters }, { direction, isFromProxy }) 
 /**
  * Creates the labels of one end of a request.
  * @param {'source' | 'destination'} end
- * @param {string} workload
- * @param {string} principal
+ * @param {string} workload its name, or a command operator that gives it
+ * @param {string} principal the command operator that gives its identity
  */
 function createEndLabels(end, workload, principal) {
   const names = ['workload', 'canonical_service', 'app']

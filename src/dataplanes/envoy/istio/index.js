@@ -3,7 +3,7 @@
 
 export const ISTIO = 'istio'
 
-/** The workers of a proxy: Istio's chart limits it to 2 CPUs. */
+/** The workers of a proxy: one for each CPU of the limit in Istio's chart. */
 export const ISTIO_WORKERS = 2
 
 /** The arguments with which Istio's agent starts Envoy (pkg/envoy/proxy.go), beside the configuration and the workers. */

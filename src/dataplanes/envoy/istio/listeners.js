@@ -44,7 +44,7 @@ export function renderIstioListeners(model, hasIstioFilters) {
 }
 
 /**
- * Renders the one listener of all inbound ports.
+ * Renders the one listener of all inbound ports; with redirected ports, it takes connections to these only.
  * @param {SidecarModel} model
  * @param {NonNullable<SidecarModel['inbound']>} inbound
  * @param {boolean} hasIstioFilters the build has Istio's own filters
@@ -63,7 +63,8 @@ function renderInbound(model, inbound, hasIstioFilters) {
 }
 
 /**
- * Renders the filter chains of the inbound listener: of mTLS (strict), of plaintext (disabled), or both (permissive).
+ * Renders the filter chains of the inbound listener: of mTLS (strict), of plaintext (disabled), or both (permissive). A policy admits the
+ * accepted identities alone if mTLS is strict.
  * @param {SidecarModel} model
  * @param {NonNullable<SidecarModel['inbound']>} inbound
  * @param {boolean} hasIstioFilters the build has Istio's own filters
@@ -127,7 +128,7 @@ function renderPortMatch(ports) {
  * without redirection a single one.
  * @param {SidecarModel} model
  * @param {NonNullable<SidecarModel['outbound']>} outbound
- * @param {boolean} hasIstioFilters
+ * @param {boolean} hasIstioFilters the build has Istio's own filters
  */
 function renderOutbound(model, outbound, hasIstioFilters) {
   const { redirectedPorts } = outbound
@@ -166,7 +167,7 @@ function renderOutbound(model, outbound, hasIstioFilters) {
 }
 
 /**
- * Renders the HTTP connection manager of a chain.
+ * Renders the HTTP connection manager of a chain. A build without Istio's own filters gets the stand-in for istio.stats as its access log.
  * @param {SidecarModel} model
  * @param {HttpChain} chain
  */

@@ -58,17 +58,18 @@ export function renderFsmConfig(model, dialect) {
 }
 
 /**
- * Lists the scripts of a chain.
- * @param {string} direction
- * @param {string[]} names
+ * Lists the paths of the scripts of a chain, in the codebase of FSM.
+ * @param {string} direction inbound or outbound
+ * @param {string[]} names of the scripts, without the direction
  */
 function listModules(direction, names) {
   return names.map(name => `modules/${direction}-${name}.js`)
 }
 
 /**
- * Renders the paths of the PEM files, where FSM has their text: results must not contain keys.
+ * Renders the paths of the PEM files, where FSM has their text: results must not contain keys. CONFIG_SCRIPT (index.js) reads them.
  * @param {SidecarModel} model
+ * @throws {TypeError} if the identity is no SPIFFE ID in the form of Kubernetes
  */
 function renderCertificate({ identity, trust: { caPath, certificatePath, keyPath } }) {
   return {
@@ -80,10 +81,12 @@ function renderCertificate({ identity, trust: { caPath, certificatePath, keyPath
 }
 
 /**
- * Renders the matches and clusters of connections that come in, the same at each port.
+ * Renders the matches and clusters of connections that come in, the same at each port. A permissive listener takes clients of every address
+ * and identity, and has all of its routes for any host; another has routes for any host at the names of the service.
  * @param {SidecarModel} model
- * @param {NonNullable<SidecarModel['inbound']>} inbound
+ * @param {NonNullable<SidecarModel['inbound']>} inbound acceptedIdentities: null: no list is rendered
  * @param {Dialect} dialect
+ * @throws {TypeError} if an identity is no SPIFFE ID in the form of Kubernetes
  */
 function renderInbound(
   { identity, clusters },
@@ -114,14 +117,15 @@ function renderInbound(
 
 /**
  * Renders the matches and clusters of connections that the application opens. The port of the listener matches every address, that of an
- * endpoint only the addresses of endpoints.
+ * endpoint only the addresses of the endpoints with this port.
  * @param {SidecarModel} model
- * @param {NonNullable<SidecarModel['outbound']>} outbound
+ * @param {NonNullable<SidecarModel['outbound']>} outbound whose routes for any host have an effect only at hosts that others name
  * @param {Dialect} dialect
+ * @throws {TypeError} if the identity is no SPIFFE ID in the form of Kubernetes
  */
 function renderOutbound({ identity, clusters }, { port, routes }, dialect) {
   const caller = dialect.isOsmEdge ? { ServiceIdentity: renderIdentity(identity) } : {}
-  // FSM refuses a host that no route names: routes for any host are left out.
+  // FSM refuses a host that no route names: the group of any other host is left out.
   const services = groupRoutesByHost(routes).flatMap(group =>
     group.host === null
       ? []
@@ -176,6 +180,7 @@ function renderRoute({ pathPrefix, headers, split }) {
  * Creates the name of a service with its namespace, and the hosts by which pods of that namespace call it.
  * @param {string} name of the service
  * @param {string} identity of the sidecar, which names the namespace
+ * @throws {TypeError} if it is no SPIFFE ID in the form of Kubernetes
  */
 function createServiceHosts(name, identity) {
   const fullName = `${name}.${parseSpiffeId(identity).namespace}`
@@ -193,7 +198,8 @@ function createWeights(endpoints, weight) {
 
 /**
  * Renders `<account>.<namespace>`, as FSM writes the identity of a SPIFFE URI.
- * @param {string} identity
+ * @param {string} identity a SPIFFE ID
+ * @throws {TypeError} if it is none in the form of Kubernetes
  */
 function renderIdentity(identity) {
   const { namespace, serviceAccount } = parseSpiffeId(identity)
@@ -201,7 +207,7 @@ function renderIdentity(identity) {
 }
 
 /**
- * Creates an object with a member for each port.
+ * Creates an object with a member for each port; a port that is listed twice has one.
  * @template T
  * @param {number[]} ports
  * @param {(port: number) => T} render

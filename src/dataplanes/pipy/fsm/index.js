@@ -66,7 +66,7 @@ export function findUnsupportedFsm({ conditions, entrance: { modes, hasCertifica
 
 /**
  * Creates a sidecar as FSM starts it, with a folder instead of its repository.
- * @param {SidecarOptions} options scriptFiles: the codebase of FSM or osm-edge
+ * @param {SidecarOptions} options scriptFiles: the codebase of FSM or osm-edge, with its config.js and main.js
  * @returns {ProcessSpec}
  * @throws {TypeError} if scriptFiles has no main.js, or the identity is no SPIFFE ID in the form of Kubernetes
  * @throws {BenchError} if the model has a limit that some plane cannot have

@@ -15,7 +15,7 @@ const TRIES_MOST = 6
 
 /**
  * Computes what sidecars took in the trials of a step.
- * @param {Pick<TriedStep, 'outcomes'>} step
+ * @param {Pick<TriedStep, 'outcomes'>} step with at least one trial
  * @returns {Need} the most of all trials
  */
 export function computeStepNeed({ outcomes }) {
@@ -23,8 +23,8 @@ export function computeStepNeed({ outcomes }) {
 }
 
 /**
- * Finds limits that hold, from an estimate upwards. Each try has two places of the CPU grid more, or, if the kernel
- * killed for memory, half as much memory again.
+ * Finds limits that hold, from an estimate upwards. Each try is ROOM.places further on the CPU grid, or, if the kernel
+ * killed for memory, has ROOM.ofMemory times the memory.
  * @param {{ template: Arm, cpus: number, need: Need }} options cpus: of the machine; need: the estimate
  * @returns {Search<{ limits: Need | null, last: TriedStep, steps: TriedStep[] }>} limits: null: none held within TRIES_MOST or with
  *   all the CPU, or a step could not be judged; last: the last step; steps: those that show whether the CPU suffices

@@ -16,7 +16,7 @@ import { computeStepNeed, findHighestP99Ms, findHoldingLimits } from './first-an
 /**
  * Finds limits for each distinct load, by rising rate.
  * @param {{ template: Arm, spec: ServicesSpec, cpus: number }} options template: of a plane and a payload; cpus: of the machine
- * @returns {Search<SizeResult[]>} []: no service has the payload
+ * @returns {Search<SizeResult[]>} at least one
  */
 export function* findServiceLimits({ template, spec, cpus }) {
   const loads = listDistinctLoads(spec, template)

@@ -111,7 +111,7 @@ function* checkCpuLimit({ template, known, cores }) {
 }
 
 /**
- * Marks the step of a CPU limit as failed.
+ * Marks the step of a CPU limit in `known` as failed.
  * @param {{ known: Map<number, TriedStep>, cores: number } & Pick<Check, 'why' | 'trials'>} options why, trials: of the check
  */
 function refuteCpuLimit({ known, cores, why, trials }) {
@@ -155,7 +155,7 @@ function* lowerMemoryFloor({ template, spec, memory }) {
 /**
  * Estimates the CPU of the busiest sidecar by a line through lower rates.
  * @param {{ template: Arm, cpus: number }} options
- * @returns {Search<SizeResult['extrapolated']>} null: fewer than three rates held
+ * @returns {Search<SizeResult['extrapolated']>} null: too few rates held, as `extrapolateToRate`
  */
 function* extrapolateTemplate({ template, cpus }) {
   const fullRate = template.load.ratePerSecond ?? 0

@@ -12,6 +12,7 @@ import {
 /** Draws lines of planes over CPU limits, rates, sidecars and other axes. Pure. @import { Chart } from './style.js' */
 
 /**
+ * The sizing of a plane: its trials, and its answers.
  * @typedef {object} LimitLine
  * @property {string} label
  * @property {number} colour
@@ -19,6 +20,7 @@ import {
  * @property {{ cores: number, ratePerSecond: number, p99Ms: number | null }[]} answers p99Ms: null: not measured
  */
 /**
+ * The CPU of an arm's sidecars at each rate.
  * @typedef {object} RateLine
  * @property {string} label
  * @property {number} colour
@@ -26,13 +28,14 @@ import {
  * @property {{ baseMillicores: number, slopeMillicoresPerRequestPerSecond: number } | null} fit null: no line was fitted
  */
 /**
- * A curve of [seconds, fraction].
+ * The share of sidecars that have a configuration, as a curve of [seconds, fraction]; []: none has it.
  * @typedef {{ label: string, colour: number, curve: [number, number][] }} ShareLine
  */
-/** @typedef {{ label: string, colour: number, points: { at: number, value: number }[] }} AxisLine */
+/** @typedef {{ label: string, colour: number, points: { at: number, value: number }[] }} AxisLine at: the place on the axis below */
 /**
  * @typedef {{ label: string, colour: number,
- *   memory: NonNullable<import('../../model/types.ts').GrowthFit['memory']> }} MemoryLine memory of a control plane
+ *   memory: NonNullable<import('../../model/types.ts').GrowthFit['memory']> }} MemoryLine memory of a control plane, with at least one
+ *   point
  */
 
 /**
@@ -117,7 +120,7 @@ export function drawOverSidecars({ title, lines }) {
  *   the unit beside
  * @returns {Chart}
  */
-export function drawOverAxis({ title, axes: [below, beside], lines }) {
+export function drawQuantityOverAxis({ title, axes: [below, beside], lines }) {
   const renderLine = (/** @type {AxisLine} */ { label, points }) =>
     `${label}: ${points.map(({ at, value }) => `${roundToFourDigits(value)} at ${at}`).join(', ')}`
   return createLineChart(
@@ -137,6 +140,7 @@ export function drawOverAxis({ title, axes: [below, beside], lines }) {
 }
 
 /**
+ * Points, and the line that was fitted to them.
  * @typedef {object} FittedLine
  * @property {string} label
  * @property {number} colour
@@ -175,7 +179,7 @@ function drawFittedLines({ title, axes: [below, beside], symbolSize, lines }) {
  * @param {{ title: string, lines: ShareLine[] }} options
  * @returns {Chart}
  */
-export function drawOverShare({ title, lines }) {
+export function drawShareOverTime({ title, lines }) {
   const renderLine = (/** @type {ShareLine} */ { label, curve }) => {
     const last = curve.at(-1)
     return `${label}: ${last ? `${roundToFourDigits(100 * last[1])} % after ${roundToFourDigits(last[0])} s` : 'none'}`
