@@ -235,19 +235,21 @@ function findGrowingSidecars(records) {
 }
 
 /**
- * Counts the verified requests of a window that passed a sidecar. The load is spread evenly over the copies of a link; a loud pair,
- * which is the first one, has its own.
+ * Counts the verified requests of a window that passed a sidecar. They are spread evenly over it and its copies; a loud pair, which is
+ * the first one, has its own.
  * @param {ProcessRecord} sidecar
  * @param {TrialRecord & { load: LoadResult }} record
  * @returns {number} all of them for a proxy that serves all pods
  */
-function countRequestsThrough({ copyOf, pods }, { load, trial }) {
-  const { pairs = 1 } = trial.arm.conditions
+function countRequestsThrough(sidecar, record) {
+  const { load, trial } = record
   const isLoud = trial.arm.load.loudPerSecond !== undefined
   const loudRequests = load.loud?.verified ?? 0
-  if (pods) return load.verified + loudRequests
-  if (isLoud && copyOf === null) return loudRequests
-  return load.verified / (isLoud ? pairs - 1 : pairs)
+  if (sidecar.pods) return load.verified + loudRequests
+  if (isLoud && sidecar.copyOf === null) return loudRequests
+  const findOriginal = (/** @type {ProcessRecord} */ { copyOf, service }) => copyOf ?? service
+  const copies = listSidecars(record).filter(other => findOriginal(other) === findOriginal(sidecar)).length
+  return load.verified / (isLoud ? copies - 1 : copies)
 }
 
 /**

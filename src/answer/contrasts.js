@@ -20,9 +20,10 @@ export function renderContrasts({ comparisons, primary = PRIMARY.name }) {
   const allContrasts = comparisons.filter(c => c.contrast !== null && !c.isControl && c.service === null)
   const contrasts = allContrasts.filter(({ quantity, ratio }) => quantity === primary && ratio.median !== null)
   return [...groupBy(contrasts, c => c.b).values()].flatMap(proxyContrasts => {
-    if (proxyContrasts.length <= CONTRASTS_MOST) return proxyContrasts.map(c => renderPair(c))
     const judged = proxyContrasts.filter(({ verdict }) => verdict !== 'invalid')
-    if (judged.length === 0) return []
+    if (proxyContrasts.length <= CONTRASTS_MOST) return proxyContrasts.map(c => renderPair(c))
+    // Too few have a verdict for a range of them.
+    if (judged.length < 2) return proxyContrasts.slice(0, CONTRASTS_MOST).map(c => renderPair(c))
     const sorted = judged.toSorted((x, y) => Number(x.ratio.median) - Number(y.ratio.median))
     const [least, most] = [sorted[0], sorted[sorted.length - 1]].map(c => `${renderChange(c)} (${c.a})`)
     return [`Against ${proxyContrasts[0].b}, ${renderQuantityLabel(primary)} is from ${least} to ${most}.`]

@@ -63,7 +63,8 @@ function listRatioClauses(baseline, baselinePairs) {
   const clauses = lower ? [`${baseline} ${less.predicate} than ${lower}`] : []
   if (higher) clauses.push(`${clauses.length > 0 ? more.short : `${baseline} ${more.predicate}`} than ${higher}`)
   if (open) {
-    const repeats = renderNounCount(Math.max(...baselinePairs.map(countRatios)), 'repeat')
+    const openPairs = baselinePairs.filter(({ verdict }) => verdict === 'indicative')
+    const repeats = renderNounCount(Math.max(...openPairs.map(countRatios)), 'repeat')
     const against = clauses.length > 0 ? 'against' : 'Against'
     clauses.push(`${against} ${baseline}, ${renderQuantityLabel(quantity)}: ${open}; ${repeats}: no interval yet`)
   }

@@ -28,13 +28,20 @@ export const KIND_NAMES = /** @type {TrialKind[]} */ (Object.keys(KINDS))
 /** Fields of an experiment file that one kind alone reads. */
 export const KIND_FIELDS = { ...search.fields, ...growth.fields, ...rollout.fields }
 
+const MEASURED = /** @type {const} */ (['cost', 'capacity'])
+
 /**
  * Lists the kinds of an experiment's trials, in the order in which they run: the one that its fields request (`isRequested`) alone, of
- * several the last of KINDS; else those of `measure`, else `capacity`.
+ * several the last of KINDS; else those of `measure`, cost first and each once, else
+ * `capacity`.
  * @param {ExperimentFields & { measure: ('cost' | 'capacity')[] | null }} experiment
  * @returns {TrialKind[]}
  */
 export function listKinds(experiment) {
   const requested = KIND_NAMES.findLast(kind => KINDS[kind].isRequested?.(experiment))
-  return requested ? [requested] : (experiment.measure ?? ['capacity'])
+  if (requested) return [requested]
+  const { measure } = experiment
+  if (measure === null) return ['capacity']
+  // Cost comes first, whatever the order in a file: its arms are interleaved before each stands alone.
+  return MEASURED.filter(kind => measure.includes(kind))
 }

@@ -96,18 +96,20 @@ export function computeMedianRatio(ratios) {
 /**
  * Finds the largest k for which the interval from the k-th smallest to the k-th largest of n values covers the median with at
  * least CONFIDENCE. Exact (David and Nagaraja, Order Statistics, 7.1).
- * @param {number} n
+ * @param {number} n number of values
  * @returns {number} 0: no interval does
  */
 export function findDepth(n) {
+  // The chance that the median lies below the (k + 1)-th smallest.
   let tail = 0
-  let combinations = 1
+  // By logarithms: 2 ** n is infinite from 1024 values on.
+  let logCombinations = 0
   for (let k = 0; k < n / 2; k++) {
-    tail += combinations / 2 ** n
+    tail += Math.exp(logCombinations - n * Math.LN2)
     if (1 - 2 * tail < CONFIDENCE) return k
-    combinations = (combinations * (n - k)) / (k + 1)
+    logCombinations += Math.log((n - k) / (k + 1))
   }
-  return Math.floor(n / 2)
+  return 0
 }
 
 /**

@@ -178,11 +178,14 @@ function createRequestCounter() {
   let failedBefore = 0
   let isOpen = false
   let isCountAdded = false
+  // Interleaved arms have a trial each at once.
+  let openTrials = 0
   return {
     clear() {
-      ;[counts, failedBefore, isOpen, isCountAdded] = [noCounts, 0, false, false]
+      ;[counts, failedBefore, isOpen, isCountAdded, openTrials] = [noCounts, 0, false, false, 0]
     },
     begin() {
+      openTrials = isOpen ? openTrials + 1 : 1
       ;[counts, isOpen, isCountAdded] = [noCounts, true, false]
     },
     count(/** @type {Count} */ { requests, failed, atMs }) {
@@ -193,12 +196,13 @@ function createRequestCounter() {
      * @param {number} recordedFailures of the window, from the record
      */
     end(recordedFailures) {
-      // Counts of interleaved arms are of all together.
-      if (isOpen && counts.last) {
-        failedBefore += counts.last.failed
-        isCountAdded = true
-      } else if (!isCountAdded) failedBefore += recordedFailures
+      const isLive = openTrials > 0
+      openTrials = Math.max(0, openTrials - 1)
       isOpen = false
+      if (!isLive || !counts.last) failedBefore += recordedFailures
+      // Counts of interleaved arms are of all together.
+      else if (!isCountAdded) failedBefore += counts.last.failed
+      isCountAdded = true
     },
     snapshot() {
       const { earlier, last } = counts

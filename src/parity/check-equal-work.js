@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import { BenchError } from '../lib/errors.js'
 import { groupBy } from '../lib/group-by.js'
-import { renderMinute } from '../lib/units.js'
+import { renderMinute, renderNounCount } from '../lib/units.js'
 import { hasChunks } from '../model/requests.js'
 import { findPortShortage } from '../node/kernel/sockets.js'
 import { findArmPipeline } from '../run/scripts.js'
@@ -67,7 +67,7 @@ export async function checkEqualWork({ testbed, arms, nextIndex, signal, say, ca
   )
   if (pendingChecks.length > 0) {
     const starts = checks.filter(({ alike }) => !alike)
-    say(`checking ${starts.length} arms, and that the planes do equal work`)
+    say(`checking ${renderNounCount(starts.length, 'arm')}, and that the planes do equal work`)
   }
   if (passedTimes.length > 0) say(renderPassedBefore(passedTimes, passedTimes.length + pendingChecks.length))
 

@@ -37,6 +37,7 @@ export { estimateMostSeconds, estimatePlanSeconds, estimateSeconds } from './rou
  * @typedef {object} PartOptions
  * @property {number} cpus of the machine
  * @property {Missing[]} missing the planes without a program
+ * @property {string[]} [lackReasons] reasons of `findUnsupported` that are a missing program, and no refusal; absent: none
  * @property {(plane: string) => boolean} hasSidecars
  * @property {(plane: string) => string[]} [listControls] lists the names of a plane's control planes; absent: none
  * @property {(choice: PlaneChoice) => boolean} [runsControl] says whether a process hands out configurations; absent: one does
@@ -101,7 +102,8 @@ export function createPlan({ experiment, overrides, ...options }) {
  */
 function planPart(question, options) {
   const { experiment, overrides, kind, profile } = question
-  const { cpus, findUnsupported = () => null, runsControl = () => true, findArmIdleSeconds = keepForever } = options
+  const { cpus, lackReasons = [], findUnsupported = () => null } = options
+  const { runsControl = () => true, findArmIdleSeconds = keepForever } = options
   const { choosesTrials, noteArms } = KINDS[kind]
   const isInterleaved = kind === 'cost'
   const { arms, lists, notes, notMeasured } = createPartArms(question, { ...options, runsControl })
@@ -122,7 +124,12 @@ function planPart(question, options) {
     rounds,
     arms: measured,
     calibrations,
-    notMeasured: [...notMeasured, ...refused],
+    notMeasured: [
+      ...notMeasured,
+      ...refused.map(row =>
+        lackReasons.includes(row.reason) ? row : { ...row, isRefused: /** @type {const} */ (true) },
+      ),
+    ],
     notes: [...notes, ...turnNotes, ...(noteArms?.(possible, runsControl) ?? [])],
     trials: trials.map(trial => ({ ...trial, kind })),
   }

@@ -64,6 +64,7 @@ export function planRun({ planes, loads, experiment, overrides, site, ...request
     cpus,
     pinnableCpus,
     missing,
+    lackReasons: Object.values(lacks),
     ...createPlaneReaders(planes),
     findUnsupported(arm, kind) {
       const topology = readTopology(arm.link)

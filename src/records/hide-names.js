@@ -21,13 +21,17 @@ const PATH =
  * @param {Record<string, string>} files of the run: text by name, with manifest.json
  * @param {{ folders: string[], names: string[] }} options folders: of this machine; names: of it and its user
  * @returns {{ hide: (text: string) => string, hideInFile: (file: string, text: string) => string, keptNames: string[] }}
- *   hide: in any text; hideInFile: in the text of a log or a JSON file; keptNames: names that stay, since an arm, a tool or a topology has
- *   them too
+ *   hide: in any text; hideInFile: in the text of a log or a JSON file; keptNames: names that stay, since an arm, a tool or a topology
+ *   has them too, or a key of a document is the same
  */
 export function createNameHider(files, { folders, names }) {
   const manifest = parseJson(files['manifest.json'])
   const publicNames = JSON.stringify([manifest?.arms, Object.keys(manifest?.tools ?? {}), manifest?.topologies])
-  const isPublic = (/** @type {string} */ name) => publicNames.includes(name)
+  const texts = Object.values(files)
+  // Ids of arms join names by hyphens. A key of a document must stay, or no kit could read it.
+  const isPublic = (/** @type {string} */ name) =>
+    new RegExp(String.raw`(?<!\w)${escapePattern(name)}(?!\w)`).test(publicNames) ||
+    texts.some(text => text.includes(`${JSON.stringify(name)}:`))
   // The longest come first: one name may begin with another.
   const allNames = [...new Set([...listHosts(manifest), ...names])].filter(Boolean).sort((a, b) => b.length - a.length)
   const hiddenNames = allNames.filter(name => !isPublic(name))

@@ -112,18 +112,20 @@ const quoteCell = cell => (/[",\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}
  * @returns {NamedLine[]}
  */
 function createNamedLines(lines) {
-  /** Labels by the name that they become. @type {Map<string, string[]>} */
-  const labelsByName = new Map()
+  /** Ids of arms by the name that they become. @type {Map<string, string[]>} */
+  const armsByName = new Map()
   const varied = listVariedAxes(lines.filter(({ isControl }) => !isControl).map(({ arm }) => arm))
   return lines.map(line => {
     const words = line.isControl ? ['applications without sidecars', renderAxes(line.arm, varied)] : [line.label]
-    const label = words.filter(Boolean).join(' ')
     // Go's tools read a number behind a minus as GOMAXPROCS, and a slash as the next key, so both are replaced.
-    const name = label.replace(/[^\p{L}\p{N}.@:=+]+/gu, '_')
-    const labels = labelsByName.get(name) ?? []
-    labelsByName.set(name, labels)
-    if (!labels.includes(label)) labels.push(label)
-    const place = labels.indexOf(label)
+    const name = words
+      .filter(Boolean)
+      .join(' ')
+      .replace(/[^\p{L}\p{N}.@:=+]+/gu, '_')
+    const arms = armsByName.get(name) ?? []
+    armsByName.set(name, arms)
+    if (!arms.includes(line.arm.id)) arms.push(line.arm.id)
+    const place = arms.indexOf(line.arm.id)
     return { ...line, name: place === 0 ? name : `${name}_${place + 1}` }
   })
 }

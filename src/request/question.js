@@ -46,6 +46,7 @@ import { INTERLEAVED_PROFILES, PROFILES } from './experiment.js'
  * @property {string} plane
  * @property {string} reason
  * @property {number[]} [cpuLimitsCores] the limits at which it is not measured; absent: all
+ * @property {true} [isRefused] it is here, and cannot do what was asked of it; absent: it is not here, or did not start
  */
 
 /**
@@ -87,13 +88,11 @@ export function createQuestions(experiment, overrides) {
 /**
  * Chooses the kinds of trials that a run can measure. Of cost and capacity, one is left out if the load comes from elsewhere or a
  * precision is wanted; a kind that is alone stays.
- * @param {TrialKind[]} measured kinds in any order, and possibly twice: an experiment file may have them so
+ * @param {TrialKind[]} kinds cost comes first
  * @param {Pick<Overrides, 'isLoadElsewhere' | 'precision'>} overrides
  * @returns {TrialKind[]}
  */
-function chooseKinds(measured, { isLoadElsewhere, precision }) {
-  // Cost comes first: its arms are interleaved before each stands alone.
-  const kinds = [...new Set(measured)].sort((a, b) => Number(b === 'cost') - Number(a === 'cost'))
+function chooseKinds(kinds, { isLoadElsewhere, precision }) {
   if (kinds.length === 1) return kinds
   // A load from another machine goes to one address, which excludes cost.
   if (isLoadElsewhere) return kinds.slice(1)

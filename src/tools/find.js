@@ -176,8 +176,9 @@ async function probeTool(spec, { program, source, setting = spec.variable, sha25
 function renderAdvice(spec, setting) {
   if (spec.path) return 'name another'
   if (setting.startsWith('--')) return `give ${setting} one that is ${spec.wanted}`
-  const alternative = spec.package ? `apt install ${spec.package}` : 'take it away to have the kit fetch its own'
-  return `set ${setting} to one that is ${spec.wanted}, or ${alternative}`
+  const wish = `set ${setting} to one that is ${spec.wanted}`
+  if (spec.package) return `${wish}, or apt install ${spec.package}`
+  return spec.source ? `${wish}, from ${spec.source}` : `${wish}, or take it away to have the kit fetch its own`
 }
 
 /**

@@ -24,6 +24,13 @@ describe('findDepth', () => {
   ])('takes, of %i values, the interval of depth %i', (n, depth) => {
     expect(findDepth(n)).toBe(depth)
   })
+
+  it('takes about n/2 - 0.98 √n of many: 2 to the power of their number is infinite', () => {
+    for (const n of [1000, 1023, 1024, 2000, 10_000]) {
+      const normal = n / 2 - (1.96 * Math.sqrt(n)) / 2
+      expect(Math.abs(findDepth(n) - normal)).toBeLessThan(2)
+    }
+  })
 })
 
 describe('summariseValues', () => {

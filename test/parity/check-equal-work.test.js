@@ -359,7 +359,7 @@ describe('an equal-work check that passed before', () => {
   it('is not made again, and its rows say when it was', async () => {
     const { run } = await createCached(await createTestbed())
     const first = await run()
-    expect(first).toMatchObject({ tried: 1, said: ['checking 1 arms, and that the planes do equal work'] })
+    expect(first).toMatchObject({ tried: 1, said: ['checking 1 arm, and that the planes do equal work'] })
     const second = await run()
     expect(second.tried).toBe(0)
     expect(second.said).toEqual([expect.stringMatching(/^equal work passed before \(last at .* UTC\).*--recheck\)$/)])

@@ -468,7 +468,7 @@ describe('the axes of a plan', () => {
       ['envoy', 'http/1.1'],
       ['envoy', 'http/2'],
     ])
-    expect(left.notMeasured).toEqual([{ plane: 'pipy', reason: 'no' }])
+    expect(left.notMeasured).toEqual([{ plane: 'pipy', reason: 'no', isRefused: true }])
     expect(left.trials.every(t => left.arms.includes(t.arm))).toBe(true)
   })
 

@@ -222,4 +222,11 @@ describe('names in a bundle', () => {
   })
 
   it('stay if an arm has them, and are reported', () => expect(keptNames).toEqual(['pipy']))
+
+  it('are hidden if an arm has them only as a part of a word, but for keys of a document', () => {
+    const text = JSON.stringify({ ...manifest, arms: [{ id: 'link-envoy' }], settings: { app: 'x' } })
+    const hider = createNameHider({ 'manifest.json': text }, { folders: [], names: ['env', 'envoy', 'app'] })
+    expect(hider.hide('the host env runs envoy')).toBe('the host hidden runs envoy')
+    expect(hider.keptNames).toEqual(['envoy', 'app'])
+  })
 })

@@ -126,7 +126,12 @@ describe('report --history', () => {
       { name: 'pipy.rss.csv', content: 'time,run,kit,rss\nt,a,1,2\n' },
       { name: 'nginx.rss.csv', content: 'time,run,kit,rss\nt,"b ""c"", d",1,2\n' },
     ])
-    const alike = ['a b', 'a/b'].map(label => ({ ...line, label, values }))
+    const alike = ['a b', 'a/b'].map(label => ({
+      ...line,
+      label,
+      values,
+      arm: createArm({ plane: 'pipy', id: label }),
+    }))
     const names = renderOtava({ ...history, lines: alike }).map(({ name }) => name)
     expect(names).toEqual(['otava.yaml', 'a_b.rss.csv', 'a_b_2.rss.csv'])
   })

@@ -23,8 +23,11 @@ const selector = z.strictObject({
   ),
 })
 const tolerance = z.number().positive()
-const isNumericAxis = (/** @type {AxisName | 'plane'} */ over) =>
-  over !== 'plane' && [1, 100].some(value => AXES[over].schema.safeParse(value).success)
+// Values of axes that have numbers: a count, a percentage or milliseconds, bytes. The name of an unknown axis is refused on its own.
+const NUMBERS = [1, 100, 2 ** 27]
+const isNumericAxis = (/** @type {string} */ over) =>
+  over !== 'plane' &&
+  NUMBERS.some(value => AXES[/** @type {AxisName} */ (over)]?.schema.safeParse(value).success ?? true)
 const assignment = z.strictObject({ algorithm: createNameSchema('algorithm', ALGORITHM_NAMES), sizes: z.enum(SIZES) })
 
 const ratio = z.strictObject({

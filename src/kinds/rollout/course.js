@@ -207,7 +207,7 @@ export function assertRolloutConverged({ sidecars, simulated, first, change, wit
  */
 function watchRefusals(shards, { parse, failing }) {
   const checkLogs = async () => {
-    const logs = parse ? await Promise.all(shards.map(process => process.readLog())) : []
+    const logs = parse ? await Promise.all(shards.map(process => process.readLog().catch(() => ''))) : []
     const [refused, ...others] = new Set(logs.flatMap(log => parse?.(log) ?? []))
     if (refused === undefined) return
     const othersText = others.length > 0 ? ` (and ${others.length} more)` : ''

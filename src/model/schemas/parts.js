@@ -223,6 +223,7 @@ export const missing = z.object({
   plane: z.string(),
   reason: z.string(),
   cpuLimitsCores: z.array(z.number()).optional().describe('at which no plane was measured'),
+  isRefused: z.literal(true).optional().describe('it is here, and cannot do what was asked of it'),
 })
 
 const resumption = z.object({

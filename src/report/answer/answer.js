@@ -129,12 +129,15 @@ function renderThresholdVerdicts({ thresholds }) {
  * @returns {NotMeasured[]} [] if all were measured, or no reason was recorded
  */
 function listAbsentProxies({ notMeasured, results }) {
-  const missing = notMeasured.filter(row => row.cpuLimitsCores === undefined)
-  const tooLarge = notMeasured.filter(row => row.cpuLimitsCores !== undefined)
-  // On a machine that is too small no program is missing, so `doctor` is no help.
+  const isOfMachine = (/** @type {Summary['notMeasured'][number]} */ row) => row.cpuLimitsCores !== undefined
+  const missing = notMeasured.filter(row => !isOfMachine(row) && !row.isRefused)
+  const refused = notMeasured.filter(row => row.isRefused)
+  const tooLarge = notMeasured.filter(isOfMachine)
+  // `doctor` is no help where no program is missing: the reason of a refusal names what to change.
   const doctor = { command: renderCommand('doctor'), gives: 'what is missing, and how to get it' }
   return [
     ...groupByReason(missing, [doctor]),
+    ...groupByReason(refused, []),
     ...groupByReason(listFailedPlanes({ results }), []),
     ...groupByReason(tooLarge, []),
   ]

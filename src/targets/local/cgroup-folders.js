@@ -137,7 +137,7 @@ function renderQuotaRefusal({ folder, cores, fittingCores }) {
  * Turns the controllers on for the children of a group of cgroup v2; it does nothing if they are on. The processes of a group that is
  * not the root are moved to a leaf first, which stays (the rule of no internal processes, Documentation/admin-guide/cgroup-v2.rst).
  * @param {TreeWay} way whose `parents` is the group
- * @throws the system's error if this user may not, or a process has ended before it was moved
+ * @throws the system's error if this user may not, a process has ended before it was moved, or one of another pid namespace stays (EBUSY)
  */
 export async function enableControllers(way) {
   const folder = way.parents.cpu
@@ -147,7 +147,8 @@ export async function enableControllers(way) {
   if (existsSync(path.join(folder, 'cgroup.type'))) {
     const leaf = path.join(folder, 'sidecar-bench-supervisor')
     await mkdir(leaf, { recursive: true })
-    for (const pid of readPids(folder)) await writeFile(path.join(leaf, 'cgroup.procs'), `${pid}`)
+    // A process of another pid namespace has pid 0 here, and writing 0 would move the kit itself.
+    for (const pid of readPids(folder)) if (pid > 0) await writeFile(path.join(leaf, 'cgroup.procs'), `${pid}`)
   }
   await writeFile(control, renderControllers(way))
 }

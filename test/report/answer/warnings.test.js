@@ -40,8 +40,12 @@ it('name a proxy whose memory grew by the request in half of its windows, and in
   expect(warn(1, 1).join()).not.toContain('grew')
   expect(warn(4, 4, 900).join()).not.toContain('grew')
   // A thousand requests over two copies of the link are 500 through each sidecar.
-  const copies = createArm({ ...arm, conditions: { ...arm.conditions, pairs: 2 } })
-  expect(warn(2, 4, 410_000, { arm: copies }).join()).toContain('grew by 0.8 KiB a request')
+  const { memory } = createFakeProcess({})
+  const copies = [
+    createFakeProcess({ memory: { ...memory, grownBytes: 410_000 } }),
+    createFakeProcess({ service: 'gateway-2', copyOf: 'gateway' }),
+  ]
+  expect(warn(2, 4, 0, { processes: copies }).join()).toContain('grew by 0.8 KiB a request')
   // Requests queued up.
   const open = createArm({ ...arm, load: { ...arm.load, kind: 'open', ratePerSecond: 10_000 } })
   const load = { ...createRecord({ arm }).load, verified: 1000 }
