@@ -8,8 +8,8 @@ import { GAP_LEAST, ROUNDS_MOST } from '../model/bounds.js'
 
 /** Between arms that stood side by side, a gap below this fraction is no difference. */
 export const GAP_LEAST_BESIDE = 0.01
-// A run may have this share of spoiled rounds, until a precision or with a fixed number of rounds: of many rounds some meet a gate,
-// and these few hardly move a median.
+// The largest share of spoiled rounds with which two arms still get a verdict: the first if rounds run until --precision, the second
+// if their number is fixed. Among many rounds some fail a gate, and so few hardly move a median.
 const SPOILED_MOST = 0.1
 const SPOILED_MOST_OF_FIXED = 0.05
 
@@ -43,9 +43,9 @@ export function hasTooManySpoiledRounds(values, isSequence) {
 
 /**
  * Computes the number of further good rounds that bring the share of spoiled rounds down to the limit.
- * @param {(number | null)[]} values by round; null: a spoiled round
+ * @param {(number | null)[]} values by round; null: the round has no value (spoiled, or an arm has no trial in it), and counts as spoiled
  * @param {boolean} isSequence the results decided how many rounds there are
- * @returns {number} 0: few enough are spoiled; Infinity: the number of rounds is fixed, so no further round can help
+ * @returns {number} 0: few enough are spoiled; Infinity: too many are, and the number of rounds is fixed
  */
 export function computeRoundsUntilFewSpoiled(values, isSequence) {
   const missing = values.filter(value => value === null).length

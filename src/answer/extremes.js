@@ -99,7 +99,7 @@ function renderRanking({ widest, cheapest, dearest }, { baseline, ranked, pairs 
     const pair = group.includes(baseline) ? undefined : findPair(pairs, baseline, end)
     if (!pair) return ''
     const { times, precision } = renderTimes(pair, end)
-    return `, ${renderGroupPrefix(group, end)}${times} (${precision})`
+    return `, ${renderMemberPrefix(group, end)}${times} (${precision})`
   }
   return [
     `${joinWords(cheapest)} ${verb} ${least} ${label}${certainty}${renderMultiple(cheapest, ranked[0])}`,
@@ -119,7 +119,7 @@ function renderEndsGap({ widest, cheapest, dearest, alike }, { pairs }) {
   const { soFar, noDifference } = renderSoFar(pairs)
   const [, high] = orderPair(widest)
   const { times, precision } = renderTimes(widest, high)
-  const gap = `(${renderGroupPrefix(dearest, high)}${times}, ${precision})`
+  const gap = `(${renderMemberPrefix(dearest, high)}${times}, ${precision})`
   return [
     `${joinWords(cheapest)} ${verb} ${less} ${label} than ${joinWords(dearest)}${soFar} ${gap}`,
     ...(alike.length > 0 ? [`${noDifference} between ${alike.join(' or ')} and the others`] : []),
@@ -155,7 +155,7 @@ function renderSoFar(pairs) {
  * @param {string} name of one of them
  * @returns {string} the name and a space; empty: there is only one
  */
-function renderGroupPrefix(group, name) {
+function renderMemberPrefix(group, name) {
   return group.length > 1 ? `${name} ` : ''
 }
 

@@ -1,5 +1,5 @@
-// Runs in a process of its own: writes the certificates that the JSON on stdin lists, an `Issue` of issue-certificates.js, which reads an
-// error from stderr.
+// A process of its own. It reads an `Issue` (issue-certificates.js) as JSON from stdin, and writes its certificates and the flawed ones.
+// Its parent reads an error from stderr.
 import { json } from 'node:stream/consumers'
 import { locateCertificates, renderNextCertificateName } from '../lib/certificate-files.js'
 import { writeCertificates } from '../lib/certificates.js'

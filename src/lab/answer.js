@@ -95,7 +95,7 @@ function renderChanges(breakdowns, rows, renderName) {
   const changed = breakdowns.filter(({ link, service }) =>
     changedRows.some(row => row.link === link && row.service === service),
   )
-  return changed.flatMap(breakdown => renderMostChanged(breakdown, renderName(breakdown)))
+  return changed.flatMap(breakdown => renderMostChangedFunctions(breakdown, renderName(breakdown)))
 }
 
 /**
@@ -116,12 +116,12 @@ function renderCostliestParts({ groups, filters }, name) {
 }
 
 /**
- * Renders the functions that changed most in a sidecar, each by at least half a unit.
+ * Renders the functions that changed most in a sidecar, each by at least half of the breakdown's unit: less is printed as 0.
  * @param {Breakdown} breakdown
  * @param {string} name of the sidecar
  * @returns {string[]} a sentence with at most FUNCTIONS_MOST; []: none changed
  */
-function renderMostChanged({ functions }, name) {
+function renderMostChangedFunctions({ functions }, name) {
   const changed = functions
     .filter(part => Math.abs(part.new - part.old) >= 0.5)
     .toSorted((a, b) => Math.abs(b.new - b.old) - Math.abs(a.new - a.old))

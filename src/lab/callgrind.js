@@ -15,7 +15,7 @@ const ANSWER_SECONDS = 60
 const INTERRUPT_MS = 1
 
 /**
- * Locates the file that callgrind writes for a process.
+ * Locates the file of callgrind's profiles; to the name of each dump it appends `.1`, `.2` and so on.
  * @param {string} folder of the process
  */
 const locateProfile = folder => path.join(folder, 'callgrind.out')

@@ -21,12 +21,12 @@ const TREND_Z = 2.576
 const SLOPE_Z = 1.96
 
 /**
- * Summarises a value per round. From ROUNDS_LEAST values on, the interval is of order statistics (`findDepth`); fewer have none.
+ * Summarises a value per round. From ROUNDS_LEAST values on, the interval is of order statistics (`findIntervalDepth`); fewer have none.
  * @param {(number | null)[]} values
  * @returns {Quantity} median: null: no value is known; low, high: null: there is no interval
  */
 export function summariseValues(values) {
-  return summariseAtDepth(values, n => (n >= ROUNDS_LEAST ? findDepth(n) : 0))
+  return summariseAtDepth(values, n => (n >= ROUNDS_LEAST ? findIntervalDepth(n) : 0))
 }
 
 /**
@@ -99,7 +99,7 @@ export function computeMedianRatio(ratios) {
  * @param {number} n number of values
  * @returns {number} 0: no interval does
  */
-export function findDepth(n) {
+export function findIntervalDepth(n) {
   // The chance that the median lies below the (k + 1)-th smallest.
   let tail = 0
   // By logarithms: 2 ** n is infinite from 1024 values on.

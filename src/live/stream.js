@@ -8,7 +8,8 @@
 
 const RETRY_MS = 2000
 const HEARTBEAT_MS = 15_000
-// A browser that leaves more than this unread is cut off; its next connection gets everything.
+// A browser that leaves more than this unread beyond its first message is cut off, so that the kit's memory stays bounded; it
+// reconnects, and gets everything anew.
 const UNREAD_MOST_BYTES = 1024 * 1024
 // The connection ends with the last event.
 const HEADERS = { 'content-type': 'text/event-stream; charset=utf-8', connection: 'close' }

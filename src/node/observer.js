@@ -53,7 +53,7 @@ export async function observeProbes(probes, { window, signal, onSample = () => {
     // Garbage is collected well before the window, so that its CPU time is not in the window.
     if (window.startMs - clock.now() > GARBAGE_MS) collectGarbage()
     await sampleUntil(window.startMs)
-    resetPeak()
+    resetOwnPeakMemory()
     observation.start = readEdge(probes, 'start')
     keep(observation.start.sample)
     await sampleUntil(window.endMs)
@@ -150,7 +150,7 @@ export function collectGarbage() {
 }
 
 /** Resets VmHWM of this process (proc(5), clear_refs). If /proc is read-only, the peak stays that since its start. */
-export function resetPeak() {
+export function resetOwnPeakMemory() {
   callSafely(() => writeFileSync('/proc/self/clear_refs', '5'), null)
 }
 

@@ -112,7 +112,8 @@ function createScriptProcess({ scriptFiles, binaryFiles }, { pipy, folder }) {
 }
 
 /**
- * Adds an application to a deployment, and waits until it listens at the ports that the scripts call.
+ * Adds an echo application to a deployment, and waits until it listens at the ports that the scripts call without listening there. It is
+ * of the same service: in its network namespace the scripts reach it at 127.0.0.1.
  * @param {Deployment} deployment gets the application among its processes, so that it removes it, too
  * @param {{ target: Target, upstreams: number[], pipy: Tool, folder: string, signal: AbortSignal }} options upstreams: at least one
  *   port

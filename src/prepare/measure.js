@@ -121,7 +121,8 @@ export function loadAfterRun(folder, load) {
 }
 
 /**
- * Loads the function that computes how precise a run is. Only runs with a precision load it before they end.
+ * Loads the function that computes how precise a run is. Only runs with a precision need it, and pay for its memory while they
+ * measure; others load the code that summarises after the run.
  * @returns {Promise<import('../run/stopping-rule.js').Assess>} it must get only runs with a precision
  */
 async function loadAssess() {

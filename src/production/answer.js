@@ -56,7 +56,7 @@ export function createProductionAnswer(size) {
     verdicts: [renderNeeds(sizes), ...renderTotals(size)],
     // Ratios and their conditions take the lines that the rule has otherwise: --details has the rule.
     basis: ratios.size > 0 ? renderRatios(size) : [renderRule(production.steps), renderGrouping(sizes)],
-    warnings: [...renderShortRange(size), ...production.lacks, ...warnings],
+    warnings: [...warnOfShortRange(size), ...production.lacks, ...warnings],
     notMeasured: [],
   }
 }
@@ -242,7 +242,7 @@ function renderMemoryRatio(memory, cpu) {
  * @param {Pick<ProductionSize, 'range' | 'seconds' | 'sizes'>} size sizes: at least one
  * @returns {string[]} []: a pod has
  */
-function renderShortRange({ range, seconds, sizes }) {
+function warnOfShortRange({ range, seconds, sizes }) {
   const most = Math.max(...sizes.map(size => size.seconds))
   return most >= SHARE_LEAST * seconds
     ? []

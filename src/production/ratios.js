@@ -104,7 +104,7 @@ function hasRatio({ isControl, service, ratio, verdict }) {
 }
 
 /**
- * Says whether a comparison is of two planes, in either order.
+ * Says whether a comparison is of these two planes, in either order.
  * @param {Comparison} comparison
  * @param {...string} planes their names
  */

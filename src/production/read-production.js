@@ -145,7 +145,8 @@ async function readRequests(prometheus, { scope, steps }) {
 }
 
 /**
- * Reads the requests of each container by one counter.
+ * Reads the requests of each container by one counter: the rate of its pod, since counters have no container of their own, with the
+ * CPU of the container at the same points.
  * @param {Prometheus} prometheus
  * @param {Parameters<typeof renderRequestQueries>[0]} options
  * @returns {Promise<[key: string, requests: Requests][]>} key: as `createContainerKey`; []: the counter has no requests of these

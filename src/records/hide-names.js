@@ -42,7 +42,7 @@ export function createNameHider(files, { folders, names }) {
   const hide = (/** @type {string} */ text) => shortenPaths(text).replace(namePattern, HIDDEN)
   // In a log line, a name that is a number stays: it may be one that `verify` reads.
   const hideInLine = (/** @type {string} */ line) => shortenPaths(line).replace(wordPattern, HIDDEN)
-  // A number in JSON is no name, but a string may be one.
+  // A bare number in JSON is no name, but a string of digits may be: a host may be named 42.
   const hideInString = (/** @type {string} */ string) => hideInLine(string).replace(numberPattern, `$1${HIDDEN}"`)
   const hideInJson = (/** @type {string} */ json) => replaceStrings(json, hideInString)
   const hideInFile = (/** @type {string} */ file, /** @type {string} */ text) => {

@@ -36,11 +36,11 @@ import * as tables from './charts/tables.js'
  */
 
 /**
- * The arms and trials to draw.
+ * What charts are drawn from: arms with their colours, and the records and series of their trials.
  * @typedef {object} ChartInput
  * @property {Summary} summary
  * @property {SummaryArm[]} arms with a completed or invalid trial
- * @property {(arm: SummaryArm) => TrialRecord[]} listRecords
+ * @property {(arm: SummaryArm) => TrialRecord[]} listRecords gives those of an arm; []: it has none
  * @property {(trialId: string) => SidecarSeries[]} listSeries gives [] for a trial without samples
  * @property {ColourFor} colourFor
  */

@@ -18,7 +18,7 @@ import { listCharts } from './section.js'
  * @import { Picture } from '../answer/picture.js'
  */
 
-// Bounds that keep the page at one of A4: numbers of parts, then characters of a sentence.
+// Bounds that keep the page to one sheet of A4: counts of parts first, then characters of a text.
 const CHARTS_MOST = 2
 const BARS_MOST = 8
 const ROWS_MOST = 8

@@ -23,13 +23,15 @@ export const CALLS_AT_ONCE = 4
  */
 
 /**
- * Runs a phase: waits until every sidecar has answered, and at the deadline gives up those that have not.
+ * Runs a phase and measures what it costs: begins to poll, waits until every sidecar has answered, and at the deadline gives up those
+ * that have not.
  * @param {PhaseOptions} options
  * @param {Begin} begin begins to poll the sidecars of the measured phase
  * @param {Begin} [beginOthers] for sidecars that are polled after the measured phase, with a deadline of their own
  * @returns {Promise<{ times: Map<string, ConfigurationTimes>, phase: RolloutRecord['first'] }>} times: by the sidecar's name,
- *   of those that were seen to start; its yesMs is null if no answer came in time
- * @throws the signal's reason when it aborts; an error of `begin`, or of a sidecar's poll
+ *   of those that were seen to start; its yesMs is null if no answer came in time; phase: times
+ *   and counters before and after
+ * @throws the signal's reason when it aborts; an error of `begin`, `beginOthers`, a sidecar's poll or a reading
  */
 export async function runPhase({ signal, deadlineSeconds, ...watched }, begin, beginOthers) {
   const awaitAnswers = async (/** @type {Begin} */ beginPolling) => {

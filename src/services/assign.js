@@ -125,7 +125,11 @@ export function chooseShard(id, { shards, accepts }) {
   throw new RangeError(`no point of ${shards} shards is accepted for the item ${id}`)
 }
 
-/** Returns the ring of so many shards from the cache; the first call creates and caches it. @param {number} shards their number */
+/**
+ * Finds the hash ring for a number of shards in the cache, or creates and caches it.
+ * @param {number} shards
+ * @returns the points of the ring, sorted by hash
+ */
 function findOrCreateRing(shards) {
   const cached = rings.get(shards)
   if (cached) return cached

@@ -25,7 +25,7 @@ export async function buildProgram(name, { work, environment = process.env, sign
   const source = SOURCES[name]
   const { exitCode, stderr, shortMessage, isTerminated, timedOut } = await execa(
     environment.GO || 'go',
-    // Without paths of this machine (-trimpath) and without facts of git, the same source gives the same program.
+    // Without this machine's paths (-trimpath) and the VCS stamp (-buildvcs=false), one version of Go gives the same program for a source.
     ['build', '-trimpath', '-buildvcs=false', '-o', program, '.'],
     {
       cwd: path.join(ROOT, source),

@@ -106,8 +106,8 @@ function addHarRequests(file, mix) {
 /**
  * Adds the request of a line or entry to a mix, or counts the line or entry as unread.
  * @param {ReturnType<typeof createMixCounter>} mix
- * @param {{ unread: Unread, number: number, request: ReturnType<typeof parseLogLine> }} line number: from 1 on;
- *   request: null, undefined: it could not be parsed
+ * @param {{ unread: Unread, number: number, request: ReturnType<typeof parseLogLine> }} line unread: its count and
+ *   first are changed; number: of the line or entry, from 1 on; request: null, undefined: it could not be parsed
  */
 function addOrCountUnread(mix, { unread, number, request }) {
   if (request) return mix.add(request)

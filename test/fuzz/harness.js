@@ -4,7 +4,7 @@ import { CommanderError } from 'commander'
 import { BenchError } from '../../src/lib/errors.js'
 import { createRandom } from '../../src/lib/random.js'
 import { MIB } from '../../src/lib/units.js'
-import { collectGarbage, readPeak, resetPeak } from '../../src/node/observer.js'
+import { collectGarbage, readPeak, resetOwnPeakMemory } from '../../src/node/observer.js'
 
 /** Tries a parser with many inputs that are nearly right. @import { Random } from './mutate.js' */
 
@@ -45,7 +45,7 @@ export async function tryParser({ name, make, parse, findFault, share = 1 }) {
   const inputs = Math.ceil(INPUTS * share)
   const figures = { name, inputs, values: 0, refusals: 0, slowestMs: 0, peakMib: 0 }
   collectGarbage()
-  resetPeak()
+  resetOwnPeakMemory()
   const beforeBytes = process.memoryUsage().rss
   const watch = watchForHangs(name)
   try {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { extrapolateCount, findSequenceDepth, SEQUENCE_LEAST } from '../../src/lib/confidence-sequence.js'
 import { createRandom } from '../../src/lib/random.js'
-import { findDepth } from '../../src/lib/stats.js'
+import { findIntervalDepth } from '../../src/lib/stats.js'
 
 describe('findSequenceDepth', () => {
   it('has an interval from eight values on, from the smallest to the largest', () => {
@@ -24,9 +24,9 @@ describe('findSequenceDepth', () => {
   })
 
   it('is wider than an interval of a fixed number of values, and by less than half as much again in its reach', () => {
-    for (let n = SEQUENCE_LEAST; n <= 200; n++) expect(findSequenceDepth(n)).toBeLessThanOrEqual(findDepth(n))
+    for (let n = SEQUENCE_LEAST; n <= 200; n++) expect(findSequenceDepth(n)).toBeLessThanOrEqual(findIntervalDepth(n))
     const reach = (/** @type {number} */ depth) => 100 - 2 * depth
-    expect(reach(findSequenceDepth(100)) / reach(findDepth(100))).toBeLessThan(1.55)
+    expect(reach(findSequenceDepth(100)) / reach(findIntervalDepth(100))).toBeLessThan(1.55)
   })
 })
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createRandom } from '../../src/lib/random.js'
 import {
-  findDepth,
+  findIntervalDepth,
   findSlopeInterval,
   fitLine,
   hasTrend,
@@ -9,7 +9,7 @@ import {
   summariseValues,
 } from '../../src/lib/stats.js'
 
-describe('findDepth', () => {
+describe('findIntervalDepth', () => {
   // Conover, Practical Nonparametric Statistics, table A3 (p = 1/2): the depths of 95 % intervals of the median.
   it.each([
     [5, 0],
@@ -22,13 +22,13 @@ describe('findDepth', () => {
     [20, 6],
     [25, 8],
   ])('takes, of %i values, the interval of depth %i', (n, depth) => {
-    expect(findDepth(n)).toBe(depth)
+    expect(findIntervalDepth(n)).toBe(depth)
   })
 
   it('takes about n/2 - 0.98 √n of many: 2 to the power of their number is infinite', () => {
     for (const n of [1000, 1023, 1024, 2000, 10_000]) {
       const normal = n / 2 - (1.96 * Math.sqrt(n)) / 2
-      expect(Math.abs(findDepth(n) - normal)).toBeLessThan(2)
+      expect(Math.abs(findIntervalDepth(n) - normal)).toBeLessThan(2)
     }
   })
 })

@@ -5,7 +5,7 @@ const MIB = 2 ** 20
 
 // In a process of its own, which has no garbage and no free memory of other tests.
 const run = async (/** @type {string} */ script) => {
-  const all = `import { collectGarbage, readPeak, resetPeak } from './src/node/observer.js'\n${script}`
+  const all = `import { collectGarbage, readPeak, resetOwnPeakMemory } from './src/node/observer.js'\n${script}`
   return JSON.parse((await execa('node', ['--input-type=module', '-e', all])).stdout)
 }
 
@@ -27,7 +27,7 @@ describe('collectGarbage', () => {
 describe('readPeak', () => {
   it('counts from the last reset on', async () => {
     const [before, after] = await run(`
-      resetPeak()
+      resetOwnPeakMemory()
       const before = readPeak()
       const bytes = Buffer.alloc(${64 * MIB}, 1)
       console.log(JSON.stringify([before, readPeak(), bytes.length]))`)

@@ -15,7 +15,7 @@ import { answerCost } from './answer.js'
 export const costSections = {
   kind: 'cost',
   renderHeading: () => 'Cost of a request, interleaved',
-  summarise: summariseInterleaved,
+  summarise: summariseCostFields,
   createAnswer: answerCost,
   renderFindings: (result, { tools }) => [`${renderRatioHeading(result, tools)}.`, ...renderConnections(result)],
 }
@@ -26,7 +26,7 @@ export const costSections = {
  * @returns {Pick<ResultOf<'cost'>, 'cpus' | 'connections'>} cpus: their numbers; null: nothing is pinned;
  *   connections: of each arm with sidecars, the median of its trials; null: no trial counted them all
  */
-function summariseInterleaved({ manifest: { placements }, arms, records }) {
+function summariseCostFields({ manifest: { placements }, arms, records }) {
   const placement = placements[arms[0].id] ?? null
   return {
     cpus: placement && { generator: placement.generator.length, arms: placement.sidecar.length },

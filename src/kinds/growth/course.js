@@ -28,7 +28,7 @@ const CAP_TOLERANCE = 0.001
 export const kind = { name: 'growth', hasRequests: false, start: startGrowth, measure: measureRounds }
 
 /**
- * Runs a whole growth. Its end, whatever the cause, is part of the record.
+ * Runs a whole growth. A step that fails, by the control plane, a sidecar or the machine, is its result, and no error.
  * @param {StartRequest} options
  * @returns {Promise<Started>} the trial is over by then; the caller removes its deployment
  * @throws {BenchError} if the control plane does not have its CPU limit, or an application fails; the signal's reason when it

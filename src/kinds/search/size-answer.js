@@ -133,7 +133,7 @@ function findMostFrequentCause(unjudged) {
 }
 
 /**
- * Creates the answer from judged limits.
+ * Creates the answer with these limits: confirmed without a `why`, else estimated.
  * @param {{ template: Arm, judged: JudgedLimits, outcomesWithAllCpu: Outcome[], why: string | null }} options
  *   why: the limits are not confirmed; null: they are
  * @returns {SizeAnswer} need: null: no trial shows what sidecars take; requestCores: at most the CPU limit; null: there is no need,

@@ -115,8 +115,8 @@ export function createAxis({ axisLabel = {}, ...overrides }) {
 }
 
 /**
- * Creates the axis below a chart, from 0 unless the options override it.
- * @param {string} name
+ * Creates the axis below a chart, from 0 unless the options set `min`; an axis of categories needs `min: undefined`.
+ * @param {string} name its title, with the unit
  * @param {Record<string, any>} [options] of ECharts
  * @returns {Record<string, any>}
  */

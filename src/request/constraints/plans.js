@@ -1,7 +1,8 @@
 import { createGroupKey, renderArmName } from '../../model/arms.js'
 
 /**
- * Constraints between the arms of a plan and the generator, the load host and the CPU quota of the place. Pure.
+ * Constraints that need a plan: --real and --precision of each part, then its arms against the generator, the load host and the CPU
+ * quota of the place. Pure.
  * @import { Arm, LoadGenerator, PlaneChoice, Site } from '../../model/types.ts'
  * @import { Constraint } from '../constraint.js'
  */

@@ -30,7 +30,8 @@ const REMOVE_SECONDS_PER_PROCESS = 1
 /** @typedef {{ start: number, folder: string }} StartPlace start: its number; folder: here, for logs and the rendered files */
 
 /**
- * Creates `deploy` of the target.
+ * Creates the function that runs processes as pods: those of a service in one controller, all services at once; with `onStart`, each
+ * in a pod of its own, one after the other.
  * @param {ClusterOptions & DeployOptions} options
  * @returns {Target['deploy']} it throws a BenchError if an object is refused or the load does not start, a SiteLostError if the API
  *   server does not answer, and the signal's reason when it aborts, after it has removed all

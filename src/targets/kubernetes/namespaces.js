@@ -78,7 +78,7 @@ export async function cleanUpCluster({ api, isAll, run = null, retained = [] }) 
     const runId = metadata.labels[LABELS.run]
     if (run !== null && runId !== run) continue
     const isRetained = run === null && retained.includes(runId)
-    const reason = findReasonLeft({ metadata, isAll, isRetained })
+    const reason = findReasonToKeep({ metadata, isAll, isRetained })
     if (reason === null) names.push(metadata.name)
     else left.push(`namespace ${metadata.name}: ${reason}`)
   }
@@ -92,7 +92,7 @@ export async function cleanUpCluster({ api, isAll, run = null, retained = [] }) 
  *   machines are; isRetained: its run was retained, and the user has not named it
  * @returns {string | null} null: it is cleaned up
  */
-function findReasonLeft({ metadata, isAll, isRetained }) {
+function findReasonToKeep({ metadata, isAll, isRetained }) {
   const [host, pid, ticks, ...place] = (metadata.annotations?.[OWNER] ?? '').split(' ')
   const isHere = [host, ...place].join(' ') === renderPlaceId()
   if (isHere && readProcessStartTicks(Number(pid)) === Number(ticks)) return 'its run goes on'

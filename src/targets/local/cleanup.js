@@ -62,7 +62,7 @@ export async function cleanUpLocal({ way, run = null, hasRetained = false, isNam
   for (const runId of new Set([...ledgers.keys(), ...processes.keys(), ...cgroups.keys(), ...networks])) {
     if (run !== null && runId !== run) continue
     const ledger = ledgers.get(runId) ?? null
-    const reason = findReasonLeft({ ledger, runId, isNamed: run !== null, hasRetained })
+    const reason = findReasonToKeep({ ledger, runId, isNamed: run !== null, hasRetained })
     if (reason !== null) {
       outcome.left.push(`run ${runId}: ${reason}`)
       continue
@@ -157,7 +157,7 @@ async function removeNetworks(runId) {
  *   null: it has none; isNamed: the user named this run; hasRetained: retained runs are cleaned up, too
  * @returns {string | null} null: it is cleaned up
  */
-function findReasonLeft({ ledger, runId, isNamed, hasRetained }) {
+function findReasonToKeep({ ledger, runId, isNamed, hasRetained }) {
   const byName = `${renderCommand('cleanup', runId)} removes it`
   if (ledger?.state === 'alive') return `it goes on in process ${ledger.owner?.pid}: kill ${ledger.owner?.pid} ends it`
   if (isNamed) return null
