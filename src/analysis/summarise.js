@@ -1,4 +1,5 @@
 import { countDroppedRequests } from '../judge/gates/load.js'
+import { groupCopies, splitLoudPair } from '../judge/gates/loud.js'
 import { measureRound, nestQuantities, QUANTITIES } from '../judge/quantities.js'
 import { listLeftOutArms } from '../judge/record/deaths.js'
 import {
@@ -220,9 +221,10 @@ function findGrowingSidecars(records) {
   const windows = records.flatMap(record => {
     const { load } = record
     if (!load || load.verified === 0 || countDroppedRequests({ ...record, load }) > 0) return []
+    const requests = countRequestsThrough({ ...record, load })
     return listSidecars(record).flatMap(sidecar => {
-      const requests = countRequestsThrough(sidecar, { ...record, load })
-      return requests > 0 ? [{ service: sidecar.service, bytes: (sidecar.memory.grownBytes ?? 0) / requests }] : []
+      const count = requests.get(sidecar) ?? 0
+      return count > 0 ? [{ service: sidecar.service, bytes: (sidecar.memory.grownBytes ?? 0) / count }] : []
     })
   })
   const growing = [...groupBy(windows, ({ service }) => service)].flatMap(([service, all]) => {
@@ -235,21 +237,26 @@ function findGrowingSidecars(records) {
 }
 
 /**
- * Counts the verified requests of a window that passed a sidecar. They are spread evenly over it and its copies; a loud pair, which is
- * the first one, has its own.
- * @param {ProcessRecord} sidecar
+ * Counts the verified requests of a window that passed each sidecar. They are spread evenly over it and its copies; a loud pair has its
+ * own, and a proxy of all pods has all.
  * @param {TrialRecord & { load: LoadResult }} record
- * @returns {number} all of them for a proxy that serves all pods
+ * @returns {Map<ProcessRecord, number>}
  */
-function countRequestsThrough(sidecar, record) {
-  const { load, trial } = record
-  const isLoud = trial.arm.load.loudPerSecond !== undefined
-  const loudRequests = load.loud?.verified ?? 0
-  if (sidecar.pods) return load.verified + loudRequests
-  if (isLoud && sidecar.copyOf === null) return loudRequests
-  const findOriginal = (/** @type {ProcessRecord} */ { copyOf, service }) => copyOf ?? service
-  const copies = listSidecars(record).filter(other => findOriginal(other) === findOriginal(sidecar)).length
-  return load.verified / (isLoud ? copies - 1 : copies)
+function countRequestsThrough(record) {
+  const { load } = record
+  const sidecars = listSidecars(record)
+  const ofOwn = splitLoudPair(
+    record,
+    sidecars.filter(({ pods }) => !pods),
+  ).flatMap(({ members, verified }) =>
+    groupCopies(members).flatMap(copies =>
+      copies.map(sidecar => /** @type {const} */ ([sidecar, verified / copies.length])),
+    ),
+  )
+  const ofAll = sidecars
+    .filter(({ pods }) => pods)
+    .map(sidecar => /** @type {const} */ ([sidecar, load.verified + (load.loud?.verified ?? 0)]))
+  return new Map([...ofOwn, ...ofAll])
 }
 
 /**

@@ -6,6 +6,8 @@
 
 export const METHODS = /** @type {const} */ (['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
+/** Methods whose requests never have a body, also where a size is set. */
+export const WITHOUT_REQUEST_BODY = ['GET', 'HEAD']
 const WITHOUT_BODY = ['GET', 'HEAD', 'DELETE', 'OPTIONS']
 const HEADER_BYTES = 64
 // Envoy and HAProxy refuse a request with more than about 100 headers, and the generator sends some of its own.

@@ -7,6 +7,7 @@ import {
   METHODS,
   parseChunks,
   parseServiceTime,
+  WITHOUT_REQUEST_BODY,
 } from './requests.js'
 
 /**
@@ -75,6 +76,15 @@ const kind = z.strictObject({
   serviceTime: serviceTime.optional(),
 })
 
+/**
+ * Renders a name that a traffic may have, from that of its file.
+ * @param {string} stem the name of the file without its ending
+ * @returns {string} of any length; `traffic` if no letter or digit is in it
+ */
+export function renderTrafficName(stem) {
+  return stem.replaceAll(/[^A-Za-z0-9._-]+/g, '-').replace(/^[^A-Za-z0-9]+/, '') || 'traffic'
+}
+
 export const trafficSchema = z.strictObject({
   name: z
     .string()
@@ -90,7 +100,9 @@ export const trafficSchema = z.strictObject({
     .refine(kinds => new Set(kinds.map(renderKind)).size === kinds.length, 'two kinds have the same method and path')
     .refine(
       kinds =>
-        kinds.every(({ method, request = 0 }) => !['GET', 'HEAD'].includes(method) || parseWrittenSize(request) === 0),
+        kinds.every(
+          ({ method, request = 0 }) => !WITHOUT_REQUEST_BODY.includes(method) || parseWrittenSize(request) === 0,
+        ),
       'a GET or HEAD has no body: leave request out',
     )
     .refine(

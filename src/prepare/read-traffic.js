@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { parseYaml } from '../lib/yaml.js'
-import { trafficSchema } from '../model/traffic.js'
+import { renderTrafficName, trafficSchema } from '../model/traffic.js'
 import { readOptionFile } from './read-option-file.js'
 
 /** @import { Traffic } from '../model/traffic.js' */
@@ -12,11 +12,8 @@ import { readOptionFile } from './read-option-file.js'
  * @throws {import('../lib/errors.js').UsageError} if it cannot be read, or does not fit the schema
  */
 export function readTraffic(file) {
-  const fileName = path
-    .basename(file, path.extname(file))
-    .replaceAll(/[^A-Za-z0-9._-]+/g, '-')
-    .replace(/^[^A-Za-z0-9]+/, '')
+  const name = renderTrafficName(path.basename(file, path.extname(file)))
   const addName = (/** @type {any} */ written) =>
-    typeof written === 'object' && written !== null ? { name: fileName || 'traffic', ...written } : written
+    typeof written === 'object' && written !== null ? { name, ...written } : written
   return parseYaml({ text: readOptionFile('--traffic', file), file, schema: trafficSchema, modernise: addName })
 }

@@ -60,8 +60,7 @@ export function renderRequestOptions(request) {
  * @returns {Options}
  */
 export function omitRequestOptions(options) {
-  const attributes = REQUEST_OPTIONS.map(({ attribute }) => attribute)
   return /** @type {Options} */ (
-    Object.fromEntries(Object.entries(options).filter(([name]) => !attributes.includes(name)))
+    Object.fromEntries(Object.entries(options).filter(([name]) => !REQUEST_ATTRIBUTES.includes(name)))
   )
 }

@@ -49,7 +49,7 @@ export function createNameHider(files, { folders, names }) {
     if (!file.endsWith('.log')) return hideInJson(text)
     return text.replace(LINE, line => (line.startsWith('{') ? hideInJson(line) : hideInLine(line)))
   }
-  return { hide, hideInFile, keptNames: allNames.filter(isPublic) }
+  return { hide, hideInFile, keptNames: allNames.filter(name => !hiddenNames.includes(name)) }
 }
 
 /**

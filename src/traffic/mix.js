@@ -1,5 +1,5 @@
 import { createRandom } from '../lib/random.js'
-import { METHODS } from '../model/requests.js'
+import { METHODS, WITHOUT_REQUEST_BODY } from '../model/requests.js'
 import { BODY_BYTES_MOST, HEADER_BYTES_MOST, KINDS_MOST, SERVICE_TIME_MOST_MS } from '../model/traffic.js'
 
 /** Turns the requests of a log into kinds of requests with weights, sizes and times. Pure. */
@@ -15,7 +15,6 @@ const NAMES_MOST = 10_000
 const MINUTE_MS = 60_000
 const PATH_CHARACTERS_MOST = 200
 const OTHER = '/other'
-const WITHOUT_REQUEST_BODY = ['GET', 'HEAD']
 
 /** @typedef {'requestBytes' | 'requestHeaderBytes' | 'responseBytes' | 'serviceMs'} TrafficField */
 /** @typedef {{ method: string, path: string, count: number, sample: LoggedRequest[] }} CountedKind sample: of its requests */

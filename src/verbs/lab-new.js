@@ -98,7 +98,6 @@ async function writeDraft(typedFolder, context) {
     const file = path.join(scripts, PIPELINE_FILE)
     writeFileSync(file, text)
     context.print(`${path.relative('', file)}:\n${text.trimEnd().replaceAll(/^/gm, '  ')}`)
-    const folderWord = path.isAbsolute(typedFolder) ? typedFolder : `./${path.normalize(typedFolder)}`
-    context.print(`Instructions a request:\n  ${renderCommand('lab', quoteWord(folderWord))}`)
+    context.print(`Instructions a request:\n  ${renderCommand('lab', quoteFolder(typedFolder))}`)
   })
 }

@@ -4,6 +4,7 @@ import { stringify } from 'yaml'
 import { EXIT, UsageError } from '../lib/errors.js'
 import { DOCUMENT_BYTES_MOST, readBounded, readLines } from '../lib/read-file.js'
 import { renderNounCount } from '../lib/units.js'
+import { renderTrafficName } from '../model/traffic.js'
 import { parseLogLine } from '../traffic/access-log.js'
 import { parseHar } from '../traffic/har.js'
 import { createMixCounter } from '../traffic/mix.js'
@@ -25,7 +26,8 @@ export function addTraffic(verb, { print, say, end, signal }) {
     .action(async (/** @type {string} */ file) => {
       const mix = createMixCounter()
       const unread = file.endsWith('.har') ? addHarRequests(file, mix) : await addLogRequests(file, { mix, signal })
-      const summary = mix.summarise(renderTrafficName(file))
+      const stem = path.basename(file).replace(/\.(log|har|txt|json|gz)$/, '')
+      const summary = mix.summarise(renderTrafficName(stem).slice(0, NAME_CHARACTERS_MOST))
       for (const line of [...renderUnreadCount(unread), ...renderMix(summary)]) say(line)
       if (summary.traffic.kinds.length === 0) {
         say(
@@ -36,17 +38,6 @@ export function addTraffic(verb, { print, say, end, signal }) {
       }
       print(renderTrafficFile(summary, file))
     })
-}
-
-/**
- * Renders the name of a traffic from that of its log: what `--traffic` allows in a name.
- * @param {string} file the path of the log
- * @returns {string} at most NAME_CHARACTERS_MOST characters; `traffic` if none is left
- */
-function renderTrafficName(file) {
-  const stem = path.basename(file).replace(/\.(log|har|txt|json|gz)$/, '')
-  const allowed = stem.replaceAll(/[^A-Za-z0-9._-]+/g, '-').replace(/^[^A-Za-z0-9]+/, '')
-  return allowed.slice(0, NAME_CHARACTERS_MOST) || 'traffic'
 }
 
 /**

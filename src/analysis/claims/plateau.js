@@ -30,10 +30,11 @@ export function testPlateau({ quantity, over, among, before, from }, summary) {
   if ('why' in selection) return createUntestableAnswer(selection.why)
   const { series, isAtCap } = selection
   const [plateau] = findPlateau({ group: series, across: over, quantity, seed: summary.run.seed })
-  if (!plateau) {
-    const hasThree = series.filter(arm => listValues(arm).some(value => value !== null)).length >= 3
-    return createUntestableAnswer(hasThree ? 'nothing has a ratio to 0' : 'fewer than three values were measured')
-  }
+  const measured = series.filter(arm => listValues(arm).some(value => value !== null))
+  if (!plateau)
+    return createUntestableAnswer(
+      measured.length >= 3 ? 'nothing has a ratio to 0' : 'fewer than three values were measured',
+    )
   const { ratio, isSure, last } = plateau
   const conditions = renderArmConditions(series, { hasCap: isAtCap })
   const { label } = CLAIM_QUANTITIES[quantity]
@@ -42,7 +43,6 @@ export function testPlateau({ quantity, over, among, before, from }, summary) {
     const why = ratio.low === null ? 'indicative only: too few rounds for an interval' : 'not clear'
     return createUntestableAnswer(why, ours)
   }
-  const measured = series.filter(arm => listValues(arm).some(value => value !== null))
   const missing = [before, from].filter(at => !measured.some(arm => readAxisValue(arm, over) === at))
   if (missing.length > 0) return createUntestableAnswer(`no value at ${missing.join(' and ')}`, ours)
   const unbound = renderUnboundPhase({ arm: measured[0], quantity, over })

@@ -23,11 +23,12 @@ const selector = z.strictObject({
   ),
 })
 const tolerance = z.number().positive()
-// Values of axes that have numbers: a count, a percentage or milliseconds, bytes. The name of an unknown axis is refused on its own.
-const NUMBERS = [1, 100, 2 ** 27]
-const isNumericAxis = (/** @type {string} */ over) =>
-  over !== 'plane' &&
-  NUMBERS.some(value => AXES[/** @type {AxisName} */ (over)]?.schema.safeParse(value).success ?? true)
+const isNumericAxis = (/** @type {string} */ over) => {
+  /** @type {any} */
+  const schema = AXES[/** @type {AxisName} */ (over)]?.schema
+  // The name of an unknown axis is refused on its own.
+  return over !== 'plane' && (schema === undefined || (schema.def.innerType ?? schema).def.type === 'number')
+}
 const assignment = z.strictObject({ algorithm: createNameSchema('algorithm', ALGORITHM_NAMES), sizes: z.enum(SIZES) })
 
 const ratio = z.strictObject({

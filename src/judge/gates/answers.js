@@ -1,7 +1,6 @@
-import { groupBy } from '../../lib/group-by.js'
 import { computeBodyBytes, computeChunksMs, readServiceTime } from '../../model/requests.js'
 import { ERRORS_MOST, listByRole, renderFinePercent, renderProcessName } from './gate.js'
-import { splitLoudPair } from './loud.js'
+import { groupCopies, splitLoudPair } from './loud.js'
 
 /** The gates of the answers: whether they are right, came at all, and came from the application. */
 /**
@@ -126,16 +125,6 @@ export const ANSWER_GATES = [
     },
   },
 ]
-
-/**
- * Groups the processes of a service with those of its copies. Requests are balanced over copies, so gates add up their use.
- * @template {Pick<ProcessRecord, 'service' | 'copyOf'>} P
- * @param {P[]} processes
- * @returns {P[][]} one group for each service
- */
-function groupCopies(processes) {
-  return [...groupBy(processes, p => p.copyOf ?? p.service).values()]
-}
 
 /**
  * Checks whether the copies of an application used CPU for their answers.

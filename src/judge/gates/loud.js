@@ -1,3 +1,4 @@
+import { groupBy } from '../../lib/group-by.js'
 import { ERRORS_MOST, findTrialBound, renderFinePercent } from './gate.js'
 
 /** The gates of a loud pair (`--loud`): whether it was loud, and the others got their load. */
@@ -152,6 +153,16 @@ function findLoudPairBound(record) {
     podCpuCores: trial.arm.conditions.podCpuCores,
   })
   return bound === 'rate' || bound === 'application' ? null : bound
+}
+
+/**
+ * Groups the processes of a service with those of its copies. Requests are balanced over copies, so each gets an equal part.
+ * @template {Pick<ProcessRecord, 'service' | 'copyOf'>} P
+ * @param {P[]} processes
+ * @returns {P[][]} one group for each service
+ */
+export function groupCopies(processes) {
+  return [...groupBy(processes, p => p.copyOf ?? p.service).values()]
 }
 
 /**

@@ -1,5 +1,5 @@
 import { KINDS, listKinds } from '../../kinds/registry.js'
-import { computeServiceP99Ms, createRequestKind, REQUEST_AXES } from '../../model/requests.js'
+import { computeServiceP99Ms, createRequestKind, REQUEST_AXES, WITHOUT_REQUEST_BODY } from '../../model/requests.js'
 import { listRequestKinds } from '../../model/traffic.js'
 import { isOverridden, readValues, renderSource } from '../part-request.js'
 
@@ -72,7 +72,7 @@ const BODIES = [
     on: 'requestBytes',
     conflict: request =>
       readValues(request, 'requestBytes')?.some(bytes => bytes > 0) &&
-      readValues(request, 'method')?.find(method => ['GET', 'HEAD'].includes(method)),
+      readValues(request, 'method')?.find(method => WITHOUT_REQUEST_BODY.includes(method)),
     message: (request, method) =>
       `${renderSource(request, 'requestBytes')}: a ${method} has no body (RFC 9110, 9.3), and proxies may refuse one: leave it out, or take --method POST`,
   },
