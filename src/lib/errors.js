@@ -68,6 +68,17 @@ export class AgentError extends BenchError {}
 export class SiteLostError extends BenchError {}
 
 /**
+ * Says whether an error is of a class, or was caused by one: others wrap it, to say what was attempted.
+ * @param {unknown} error
+ * @param {new (...args: any[]) => Error} type
+ * @returns {boolean}
+ */
+export function isCausedBy(error, type) {
+  if (error instanceof type) return true
+  return error instanceof Error && isCausedBy(error.cause, type)
+}
+
+/**
  * Error codes of what this machine itself could not do, such as open a file or send a request: no sidecar or control plane is the
  * cause.
  */

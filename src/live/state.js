@@ -177,16 +177,15 @@ function createRequestCounter() {
   let counts = noCounts
   let failedBefore = 0
   let isOpen = false
-  let isCountAdded = false
   // Interleaved arms have a trial each at once.
   let openTrials = 0
   return {
     clear() {
-      ;[counts, failedBefore, isOpen, isCountAdded, openTrials] = [noCounts, 0, false, false, 0]
+      ;[counts, failedBefore, isOpen, openTrials] = [noCounts, 0, false, 0]
     },
     begin() {
       openTrials = isOpen ? openTrials + 1 : 1
-      ;[counts, isOpen, isCountAdded] = [noCounts, true, false]
+      ;[counts, isOpen] = [noCounts, true]
     },
     count(/** @type {Count} */ { requests, failed, atMs }) {
       counts = { earlier: counts.last, last: { requests, failed, atMs } }
@@ -198,11 +197,10 @@ function createRequestCounter() {
     end(recordedFailures) {
       const isLive = openTrials > 0
       openTrials = Math.max(0, openTrials - 1)
-      isOpen = false
       if (!isLive || !counts.last) failedBefore += recordedFailures
-      // Counts of interleaved arms are of all together.
-      else if (!isCountAdded) failedBefore += counts.last.failed
-      isCountAdded = true
+      // Counts of interleaved arms are of all together: the first that ends adds them.
+      else if (isOpen) failedBefore += counts.last.failed
+      isOpen = false
     },
     snapshot() {
       const { earlier, last } = counts

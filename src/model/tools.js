@@ -1,7 +1,8 @@
 import { renderArmName } from './arms.js'
 
 /** The programs and folders of scripts of a run. If a variant is a program, the sidecars of its arms run that program. Pure. */
-/** @import { PlaneChoice, ScriptFolder, Tool, ToolSpec } from './types.ts' */
+/** @import { Arm, PlaneChoice, Programs, ScriptFolder, Tool, ToolSpec } from './types.ts' */
+/** @import { Pipeline } from './pipeline.js' */
 
 /** @typedef {{ tool: Pick<ToolSpec, 'name'>, variant: PlaneChoice['variant'] }} Variant tool: of its plane; variant: null: none */
 
@@ -58,4 +59,14 @@ export function findRecordedScripts({ scripts }, { role, plane, variant, profile
 export function renderScriptsOwner({ role, plane, variant, profile = '' }) {
   if (role === 'sidecar') return renderArmName(/** @type {PlaneChoice} */ ({ plane, variant, profile }))
   return role === 'generator' ? 'the load' : 'the applications'
+}
+
+/**
+ * Finds the pipeline that an arm's sidecars run, by its variant. The key of an arm without a variant, as in the lab, is ''.
+ * @param {Pick<Programs, 'pipelines'>} programs
+ * @param {Pick<Arm, 'variant'>} arm
+ * @returns {Pipeline | undefined} undefined: the sidecars read the kit's configuration
+ */
+export function findArmPipeline({ pipelines }, { variant }) {
+  return pipelines?.[variant ?? '']
 }

@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { hasChunks } from '../model/requests.js'
-import { findArmPipeline } from '../run/scripts.js'
+import { findArmPipeline } from '../model/tools.js'
 import { startServices } from '../run/start-services.js'
 import { countWorkers } from '../services/sidecar-options.js'
 import { probeChunks } from './chunks.js'

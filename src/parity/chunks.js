@@ -1,4 +1,4 @@
-import { BenchError, SiteLostError } from '../lib/errors.js'
+import { BenchError } from '../lib/errors.js'
 import { withAbort } from '../lib/wait.js'
 import { computeChunksMs, createCheckRequest } from '../model/requests.js'
 
@@ -60,7 +60,6 @@ async function measureSpanMs(kind, { testbed, arm, services: { entry }, signal }
   const answering = testbed.site.target.call('stream', args, { signal })
   const { status, bytes, spanMs } = await withAbort(answering, signal).catch(cause => {
     signal.throwIfAborted()
-    if (cause instanceof SiteLostError) throw cause
     throw new BenchError(`${requestName} failed: ${cause.message}`, { cause })
   })
   if (status !== 200 || bytes !== answer.length)

@@ -7,9 +7,9 @@ import { hashKit } from '../lib/kit.js'
 import { ROOT } from '../lib/paths.js'
 import { isRedirected } from '../model/arms.js'
 import { hasChunks } from '../model/requests.js'
-import { findSidecarTool } from '../model/tools.js'
-import { findArmPipeline, findScriptFolder } from '../run/scripts.js'
-import { createStableSpecs } from './rig.js'
+import { findArmPipeline, findSidecarTool } from '../model/tools.js'
+import { findScriptFolder } from '../run/scripts.js'
+import { createMeasured, createStableSpecs } from './rig.js'
 import { pickConfiguration, pickWorkerSize } from './verdict/checks.js'
 
 /**
@@ -99,14 +99,12 @@ export function createDependencyLister(testbed) {
      */
     listForCorpus(arm) {
       if (!areDependenciesKnown(arm)) return undefined
-      const { tls, features } = arm.conditions
       const plane = programs.planes[arm.plane]
-      const protocol = plane.carriesBytesOnly ? 'tcp' : arm.conditions.protocol
       const specs = createStableSpecs({
         plane,
         tool: /** @type {Tool} */ (findArmProgram(arm)),
         scripts: findScriptFolder(testbed, arm),
-        measured: { tls, protocol, features, trafficPolicy: settings.trafficPolicy },
+        measured: createMeasured(arm, { plane, trafficPolicy: settings.trafficPolicy }),
         profile: arm.profile,
         interception: arm.conditions.interception,
       })

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import path from 'node:path'
-import { AgentError, BenchError, EndedError, SiteLostError } from '../lib/errors.js'
+import { AgentError, BenchError, EndedError, isCausedBy, SiteLostError } from '../lib/errors.js'
 import { foldTail } from '../lib/log-tail.js'
 import { listFeatures } from '../model/features.js'
 import { findSidecarTool } from '../model/tools.js'
@@ -9,7 +9,7 @@ import { findScriptFolder } from '../run/scripts.js'
 import { listMtlsModes } from '../services/sidecar-model.js'
 import { createArmTopology } from '../services/topology.js'
 import { probeFeatures } from './features.js'
-import { createRig } from './rig.js'
+import { createMeasured, createRig } from './rig.js'
 import { createSlots } from './slots.js'
 import { PARITY_NAMES, START_ROWS } from './verdict/checks.js'
 import { splitByLacks } from './verdict/rows.js'
@@ -57,7 +57,7 @@ export async function probePlane(options) {
  * @returns {error is BenchError}
  */
 export function isPlaneFault(error) {
-  if (!(error instanceof BenchError) || error instanceof SiteLostError || error instanceof AgentError) return false
+  if (!(error instanceof BenchError) || isCausedBy(error, SiteLostError) || error instanceof AgentError) return false
   return !(error instanceof EndedError) || error.ended.some(({ role }) => PLANE_ROLES.includes(role))
 }
 
@@ -136,8 +136,6 @@ async function probeInRig({ testbed, arm, index, slot = createSlots(1)[0], signa
 function createArmRig({ testbed, arm, index, signal }) {
   const { folders, programs, settings, site } = testbed
   const plane = programs.planes[arm.plane]
-  const { tls, features, interception } = arm.conditions
-  const protocol = plane.carriesBytesOnly ? 'tcp' : arm.conditions.protocol
   return createRig({
     target: site.target,
     index,
@@ -146,9 +144,9 @@ function createArmRig({ testbed, arm, index, signal }) {
     certificates: folders.certificates,
     scripts: findScriptFolder(testbed, arm),
     folder: path.join(folders.raw, `parity-${index}-${arm.plane}`),
-    measured: { tls, protocol, features, trafficPolicy: settings.trafficPolicy },
+    measured: createMeasured(arm, { plane, trafficPolicy: settings.trafficPolicy }),
     profile: arm.profile,
-    interception,
+    interception: arm.conditions.interception,
     signal,
   })
 }

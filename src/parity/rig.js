@@ -18,7 +18,7 @@ import { createRigModels, SERVICE_NAMES } from './rig-models.js'
 
 /**
  * @import { Request, Response } from '../node/send.js'
- * @import { Conditions, DataPlane, Deployment, Endpoint, Place, Pod, ProcessSpec, Protocol } from '../model/types.ts'
+ * @import { Arm, Conditions, DataPlane, Deployment, Endpoint, Place, Pod, ProcessSpec, Protocol } from '../model/types.ts'
  * @import { SidecarModel, Target, Tls, Tool, TrafficPolicy } from '../model/types.ts'
  * @import { Configuration } from './beside/probe.js'
  */
@@ -34,6 +34,16 @@ const CONNECT_SHARE = 1 / 4
  * The conditions that change what sidecars do for a request.
  * @typedef {{ tls: Tls, protocol: Protocol, trafficPolicy: TrafficPolicy, features?: string }} Measured
  */
+
+/**
+ * Creates what a rig measures of an arm. A plane that carries bytes only is tried with bytes.
+ * @param {Pick<Arm, 'conditions'>} arm
+ * @param {{ plane: Pick<DataPlane, 'carriesBytesOnly'>, trafficPolicy: TrafficPolicy }} options
+ * @returns {Measured}
+ */
+export function createMeasured({ conditions: { tls, protocol, features } }, { plane, trafficPolicy }) {
+  return { tls, protocol: plane.carriesBytesOnly ? 'tcp' : protocol, features, trafficPolicy }
+}
 
 /**
  * A plane's sidecars and the upstreams to try them with.

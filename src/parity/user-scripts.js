@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto'
 import { BenchError } from '../lib/errors.js'
 import { listTlsFindings } from '../model/pipeline-findings.js'
 import { createCheckRequest, renderHeaders } from '../model/requests.js'
-import { findArmPipeline, findScriptFolder } from '../run/scripts.js'
+import { findArmPipeline } from '../model/tools.js'
+import { findScriptFolder } from '../run/scripts.js'
 
 /**
  * The row `parity-load`, and notes on TLS: how a user's own scripts answer the requests of their load. Two such folders are

@@ -2,6 +2,7 @@ import { KINDS } from '../kinds/registry.js'
 import { hashText } from '../lib/hash.js'
 import { computeSlowSeconds, computeUsersLeast, createRequestKind, REQUEST_AXES } from '../model/requests.js'
 import { listRequestKinds } from '../model/traffic.js'
+import { readValues } from '../request/part-request.js'
 
 /** The load of an arm: users, rate, and how long it is warmed up and measured. Pure. */
 /**
@@ -78,12 +79,13 @@ export function chooseLoad(question, placed) {
  *   requests per second; null: there is none
  * @returns {Pick<Arm['load'], 'kind' | 'users' | 'ratePerSecond' | 'sliceMs'>} only the members that apply
  */
-function chooseLoop({ experiment, overrides, axes, kind }, { cell, rate, users }) {
+function chooseLoop(question, { cell, rate, users }) {
+  const { experiment, overrides, kind } = question
   if (experiment.load.kind === 'idle') return { kind: 'idle', users }
   if (rate !== null) return { kind: 'open', users, ratePerSecond: rate }
   if (kind !== 'cost') return { kind: 'closed', users }
   // Turns are shorter only if the plan chose this placement, for arms that differ in their scripts alone.
-  const isPlacedByPlan = cell.placement === 'apart' && (overrides.axes.placement ?? axes.placement) === undefined
+  const isPlacedByPlan = cell.placement === 'apart' && readValues(question, 'placement') === undefined
   const usualMs = isPlacedByPlan ? SLICE_MS.scriptsApart : SLICE_MS.steady
   return { kind: 'interleaved', users, sliceMs: overrides.sliceMs ?? usualMs }
 }
@@ -113,12 +115,12 @@ function computeWindowSeconds({ kind, profile, overrides }, { burstSeconds, rate
  * @returns {Pick<Arm['load'], 'requests' | 'traffic' | 'payloadBytes'>} only the members that apply; traffic: the name of the mix with
  *   the start of its hash; payloadBytes alone: the POST is echoed
  */
-function chooseRequests({ overrides, axes }, cell) {
+function chooseRequests(question, cell) {
   if (cell.traffic) {
     const requests = listRequestKinds(cell.traffic, cell.payloadBytes)
     return { requests, traffic: `${cell.traffic.name}-${hashText(JSON.stringify(requests)).slice(0, 8)}` }
   }
-  const isEchoed = REQUEST_AXES.every(name => (overrides.axes[name] ?? axes[name]) === undefined)
+  const isEchoed = REQUEST_AXES.every(name => readValues(question, name) === undefined)
   if (isEchoed) return { payloadBytes: cell.payloadBytes }
   return { requests: [createRequestKind(cell, cell.payloadBytes)] }
 }
@@ -174,6 +176,6 @@ export function extendSearchWarmup(arm) {
  * @param {Question} question
  * @returns {boolean} false: users send requests in closed loops, or there is no load
  */
-export function isOpenLoop({ overrides, axes }) {
-  return (overrides.axes.ratePerSecond ?? axes.ratePerSecond ?? null) !== null
+export function isOpenLoop(question) {
+  return (readValues(question, 'ratePerSecond') ?? null) !== null
 }

@@ -36,7 +36,7 @@ import * as tables from './charts/tables.js'
  */
 
 /**
- * What charts are drawn from: arms with their colours, and the records and series of their trials.
+ * The input of charts: arms with their colours, and the records and series of their trials.
  * @typedef {object} ChartInput
  * @property {Summary} summary
  * @property {SummaryArm[]} arms with a completed or invalid trial

@@ -1,6 +1,7 @@
 import { capitalise } from '../lib/letters.js'
 import { GIB, MIB, renderMinute, renderNounCount } from '../lib/units.js'
 import { renderArmName } from '../model/arms.js'
+import { roundCoresUp } from '../model/container-limits.js'
 import { listArms, listSizes } from '../model/results.js'
 import { clipText } from './answer/clip.js'
 import { renderPath, renderRequests, shortenModel } from './answer/conditions.js'
@@ -167,27 +168,37 @@ function createSizePanels(sizes) {
     {
       title: `CPU: average use, and ${limitName}`,
       bars: answered.flatMap(({ name, limits, need }, colour) => [
-        createBar({ label: `${name} used`, colour, value: 1000 * need.cores, unit: 'm' }),
-        createBar({ label: `${name} ${limitName}`, colour, value: 1000 * limits.cores, unit: 'm' }),
+        createCpuBar({ label: `${name} used`, colour, cores: need.cores }),
+        createCpuBar({ label: `${name} ${limitName}`, colour, cores: limits.cores }),
       ]),
     },
     {
       title: 'Memory: most used, and limit',
       bars: answered.flatMap(({ name, limits, need }, colour) => [
-        createBar({ label: `${name} used`, colour, value: need.bytes / MIB, unit: 'Mi' }),
-        createBar({ label: `${name} limit`, colour, value: limits.bytes / MIB, unit: 'Mi' }),
+        createMemoryBar({ label: `${name} used`, colour, bytes: need.bytes }),
+        createMemoryBar({ label: `${name} limit`, colour, bytes: limits.bytes }),
       ]),
     },
   ]
 }
 
 /**
- * Creates a bar, whose text is the value rounded up, after cutting off the error of floating point.
- * @param {{ label: string, colour: number, value: number, unit: string }} options colour: an index, as in `listPanels`
+ * Creates a bar of cores, whose text has millicores.
+ * @param {{ label: string, colour: number, cores: number }} options colour: an index, as in `listPanels`
  */
-function createBar({ label, colour, value, unit }) {
-  return { label, colour, cell: { text: `${Math.ceil(Number(value.toFixed(6)))}${unit}`, value } }
-}
+const createCpuBar = ({ label, colour, cores }) => ({
+  ...{ label, colour },
+  cell: { text: `${roundCoresUp(cores)}m`, value: 1000 * cores },
+})
+
+/**
+ * Creates a bar of memory, whose text has whole MiB.
+ * @param {{ label: string, colour: number, bytes: number }} options colour: an index, as in `listPanels`
+ */
+const createMemoryBar = ({ label, colour, bytes }) => ({
+  ...{ label, colour },
+  cell: { text: `${Math.ceil(bytes / MIB)}Mi`, value: bytes / MIB },
+})
 
 /**
  * Lists the conditions of a run. Requests and path are left out if nothing was measured; the CPU limit is left out

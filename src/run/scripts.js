@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { hashFolder, hashText } from '../lib/hash.js'
 import { ROOT } from '../lib/paths.js'
-import { createVariantKey } from '../model/tools.js'
+import { createVariantKey, findArmPipeline } from '../model/tools.js'
 import { renderProfileName } from '../services/profiles.js'
 
 /**
@@ -70,16 +70,6 @@ export function hashScripts({ arms, programs, folders }) {
     { role: 'application', plane: null, variant: null, sha256: hashFolder(folders.echo) },
     ...sidecarScripts.values(),
   ]
-}
-
-/**
- * Finds the pipeline that an arm's sidecars run, by its variant. The key of an arm without a variant, as in the lab, is ''.
- * @param {Pick<Programs, 'pipelines'>} programs
- * @param {Pick<Arm, 'variant'>} arm
- * @returns {Pipeline | undefined} undefined: the sidecars read the kit's configuration
- */
-export function findArmPipeline({ pipelines }, { variant }) {
-  return pipelines?.[variant ?? '']
 }
 
 /**

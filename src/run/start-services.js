@@ -5,6 +5,7 @@ import { readTextFiles } from '../lib/text-files.js'
 import { isRedirected, sharesPodQuota } from '../model/arms.js'
 import { findPipelinePort } from '../model/pipeline-traffic.js'
 import { GENERATOR, NODE_AGENT, NODE_PROXY, PORTS } from '../model/sidecar-contract.js'
+import { findArmPipeline } from '../model/tools.js'
 import { CONTROL } from '../services/control.js'
 import { findDeployedProfile, hasNodeProxy } from '../services/profiles.js'
 import { chooseCpuRequest, createSpecs, listReachableEndpoints, NEIGHBOUR } from '../services/specs.js'
@@ -12,7 +13,7 @@ import { chooseEntryService, createArmTopology, locateEntryEndpoints } from '../
 import { assertAllRun, awaitEarlyExits } from './alive.js'
 import { createDeployer } from './deployer.js'
 import { addSidecarLogs, sendFirstRequest } from './first-request.js'
-import { findArmPipeline, findScriptFolder } from './scripts.js'
+import { findScriptFolder } from './scripts.js'
 
 /**
  * @import { Arm, Deployment, Handle, Place, ProcessSpec, Topology } from '../model/types.ts'

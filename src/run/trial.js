@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import path from 'node:path'
-import { BenchError, EndedError, SiteLostError } from '../lib/errors.js'
+import { BenchError, EndedError, isCausedBy, SiteLostError } from '../lib/errors.js'
 import { sleep } from '../lib/wait.js'
 import { hasChunks } from '../model/requests.js'
 import { renderRawName } from '../records/write.js'
@@ -87,7 +87,7 @@ export async function runTrial({ testbed, trials, nextStart, standing, watch, si
   } catch (error) {
     stopping.abort()
     signal.throwIfAborted()
-    if (error instanceof SiteLostError) throw error
+    if (isCausedBy(error, SiteLostError)) throw error
     const { message, stack = '' } = /** @type {Error} */ (error)
     const reasons = error instanceof BenchError ? [message] : [message, stack]
     const ended = error instanceof EndedError ? error.ended : await awaitEarlyExits(listProcesses(state.services))

@@ -5,7 +5,7 @@ import { hasUpstreamTls } from '../model/pipeline-traffic.js'
 import { createProcess } from '../model/processes.js'
 import { hasChunks, parseChunks, readServiceTime } from '../model/requests.js'
 import { PORTS, renderEndpoint } from '../model/sidecar-contract.js'
-import { findPipeline } from './sidecar-options.js'
+import { findArmPipeline } from '../model/tools.js'
 import { locateNextHop } from './topology.js'
 
 /**
@@ -37,7 +37,7 @@ import { locateNextHop } from './topology.js'
  */
 export function createServiceApplication(service, { arm, places, programs, folders, locate }) {
   const { hasSidecars, conditions } = arm
-  const pipeline = findPipeline(programs, arm)
+  const pipeline = findArmPipeline(programs, arm)
   const hasTls = pipeline !== undefined && hasUpstreamTls(pipeline)
   const certificates = locate(locateCertificates(folders.certificates, conditions.tls))
   const address = places[service.name][hasSidecars ? 'inside' : 'listen']

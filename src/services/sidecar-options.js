@@ -3,7 +3,7 @@ import { BenchError } from '../lib/errors.js'
 import { isRedirected } from '../model/arms.js'
 import { hasChunks } from '../model/requests.js'
 import { GENERATOR } from '../model/sidecar-contract.js'
-import { findSidecarTool } from '../model/tools.js'
+import { findArmPipeline, findSidecarTool } from '../model/tools.js'
 import { listPaths } from '../model/traffic.js'
 import { createModel } from './sidecar-model.js'
 
@@ -49,7 +49,7 @@ export function createServiceSidecarOptions(
     tool: findSidecarTool(programs.tools, { tool, variant: arm.variant }),
     scripts: locate(folders.scripts),
     scriptFiles,
-    pipeline: findPipeline(programs, arm),
+    pipeline: findArmPipeline(programs, arm),
     profile: arm.profile,
     cpuLimitCores: arm.cpuLimitCores,
     authorityKeyPath: locateAuthorityKey(certificates),
@@ -67,15 +67,4 @@ export function countWorkers({ plane, profile, cpuLimitCores, conditions }, { cp
   const planeWorkers = planes[plane].countWorkers({ profile, cpus, cpuLimitCores })
   const usableCores = cpuLimitCores ?? conditions.podCpuCores ?? cpus
   return conditions.workers ?? planeWorkers ?? Math.max(1, Math.ceil(usableCores))
-}
-
-/**
- * Finds the pipeline of an arm.
- * @param {ArmServices['programs']} programs
- * @param {Arm} arm
- * @returns {NonNullable<Programs['pipelines']>[string] | undefined} undefined: it has no variant, or one that is no folder
- *   with a pipeline.yaml
- */
-export function findPipeline({ pipelines }, { variant }) {
-  return pipelines?.[variant ?? '']
 }

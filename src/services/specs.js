@@ -3,6 +3,7 @@ import { isRedirected } from '../model/arms.js'
 import { hasUpstreamCalls } from '../model/pipeline-traffic.js'
 import { createProcess } from '../model/processes.js'
 import { KIT_NODE, NODE_PROXY, PORTS } from '../model/sidecar-contract.js'
+import { findArmPipeline } from '../model/tools.js'
 import { createServiceApplication } from './applications.js'
 import {
   chooseControl,
@@ -12,7 +13,7 @@ import {
   createRotatedMember,
 } from './control.js'
 import { hasNodeProxy } from './profiles.js'
-import { createServiceSidecarOptions, findPipeline } from './sidecar-options.js'
+import { createServiceSidecarOptions } from './sidecar-options.js'
 
 /**
  * The processes of an arm. Pure.
@@ -70,7 +71,7 @@ export function createSpecs(services) {
   const { arm, topology, programs } = services
   const entry = /** @type {Service} */ (topology.services.find(({ name }) => name === topology.entry.service))
   const controlled = arm.conditions.changesPerMinute === null ? null : createControlledSidecar(entry, services)
-  const pipeline = findPipeline(programs, arm)
+  const pipeline = findArmPipeline(programs, arm)
   // A pipeline that answers by itself gets no application.
   const isCalled = !pipeline || hasUpstreamCalls(pipeline)
   const nodeProxy = hasNodeProxy(programs.planes, arm) ? createNodeProxy(services, { isCalled }) : []

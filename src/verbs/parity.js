@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { loadPlanes } from '../dataplanes/registry.js'
-import { BenchError, EXIT, SiteLostError, UsageError } from '../lib/errors.js'
+import { BenchError, EXIT, isCausedBy, SiteLostError, UsageError } from '../lib/errors.js'
 import { renderSuggestion } from '../lib/nearest.js'
 import { ROOT } from '../lib/paths.js'
 import { renderTimestamp } from '../lib/timestamp.js'
@@ -123,7 +123,7 @@ async function tryConfiguration(options, deployed) {
     })
   } catch (error) {
     signal.throwIfAborted()
-    if (!(error instanceof BenchError) || error instanceof SiteLostError) throw error
+    if (!(error instanceof BenchError) || isCausedBy(error, SiteLostError)) throw error
     return [{ isKnown: false, text: error.message }]
   }
 }

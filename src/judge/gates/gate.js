@@ -53,7 +53,7 @@ export function listPods(processes) {
   return [...groupBy(members, ({ service }) => service)].map(([service, podMembers]) => ({
     service,
     processes: podMembers,
-    cpuCores: podMembers.reduce((sum, { cpuCores }) => sum + cpuCores, 0),
+    cpuCores: sumCores(podMembers),
   }))
 }
 
@@ -139,4 +139,9 @@ export function isCpuUsedUp({ idleFraction }) {
 export function computeBusiestCores({ busiestThreadCores, cpuCores, askedWorkers }) {
   if (busiestThreadCores !== null) return busiestThreadCores
   return askedWorkers === null ? 0 : cpuCores / Math.max(1, askedWorkers)
+}
+
+/** Sums the CPU of processes. @param {Pick<ProcessRecord, 'cpuCores'>[]} processes @returns {number} cores; 0 for none */
+export function sumCores(processes) {
+  return processes.reduce((sum, { cpuCores }) => sum + cpuCores, 0)
 }

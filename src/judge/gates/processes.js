@@ -1,6 +1,6 @@
 import { groupBy } from '../../lib/group-by.js'
 import { sharesPodQuota } from '../../model/arms.js'
-import { listPods, renderFinePercent, renderProcessName } from './gate.js'
+import { listPods, renderFinePercent, renderProcessName, sumCores } from './gate.js'
 
 /**
  * The gates of the processes: whether each ran as it was started, under its cap.
@@ -255,11 +255,6 @@ function checkCpuSets({ trial: { arm }, processes, host, window }) {
 function countCpus(cpuSet) {
   const ranges = cpuSet.split(',').map(range => range.split('-').map(Number))
   return ranges.reduce((sum, [first, last = first]) => sum + last - first + 1, 0)
-}
-
-/** @param {ProcessRecord[]} processes */
-function sumCores(processes) {
-  return processes.reduce((sum, { cpuCores }) => sum + cpuCores, 0)
 }
 
 /**

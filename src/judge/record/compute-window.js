@@ -1,4 +1,5 @@
 import { computeSteadyGrowth } from '../../model/memory-growth.js'
+import { sumCores } from '../gates/gate.js'
 
 /** The numbers of a trial from its observed window: the run has it in memory, `verify` on disk. Pure. */
 /**
@@ -125,11 +126,6 @@ export function summariseSamples(samples, { startMs, endMs }) {
     largestGapSeconds: largestGapMs / 1000,
     missing: inside.flatMap(({ readings }) => readings).filter(lacksNumber).length,
   }
-}
-
-/** @param {ProcessRecord[]} processes */
-function sumCores(processes) {
-  return processes.reduce((sum, { cpuCores }) => sum + cpuCores, 0)
 }
 
 /**

@@ -7,9 +7,9 @@ import { MIB } from '../../lib/units.js'
 /** @import { QuantityRow } from '../../judge/record/quantity-row.js' */
 
 const group = 'rollout'
-const createKilobytesRow = createRowFactory({ group, unit: 'kB', scale: 1000, digits: 1, use: 'memory' })
-const createMebibytesRow = createRowFactory({ group, unit: 'MiB', scale: MIB, digits: 1, use: 'memory' })
-const createShareRow = createRowFactory({ group, unit: '%', scale: 0.01, digits: 0, use: 'memory' })
+export const createKilobytesRow = createRowFactory({ group, unit: 'kB', scale: 1000, digits: 1, use: 'memory' })
+export const createMebibytesRow = createRowFactory({ group, unit: 'MiB', scale: MIB, digits: 1, use: 'memory' })
+export const createShareRow = createRowFactory({ group, unit: '%', scale: 0.01, digits: 0, use: 'memory' })
 
 /** @type {QuantityRow[]} */
 export const SERVICES_MEMORY_ROWS = [

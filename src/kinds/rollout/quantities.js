@@ -1,8 +1,7 @@
 import { findRoundValue, listSidecars, sumValues } from '../../judge/record/measures.js'
 import { createRowFactory } from '../../judge/record/quantity-row.js'
-import { MIB } from '../../lib/units.js'
 import { hasValidTimes, isCoarse, isFaithful, listPhaseTimes } from './gates.js'
-import { SERVICES_MEMORY_ROWS } from './memory-quantities.js'
+import { createKilobytesRow, createMebibytesRow, createShareRow, SERVICES_MEMORY_ROWS } from './memory-quantities.js'
 
 /** Quantities of many sidecars and the control plane that configures them. Pure. */
 /**
@@ -19,11 +18,8 @@ const CPU_RESOURCES = { first: 'CPU time in the rollout', change: 'CPU time in t
 const ON_REQUEST = { kinds: /** @type {'idle'[]} */ (['idle']), isHeadline: true, isOnRequest: true }
 const group = 'rollout'
 const createSecondsRow = createRowFactory({ group, unit: 's', digits: 2, use: 'latency' })
-const createMebibytesRow = createRowFactory({ group, unit: 'MiB', scale: MIB, digits: 1, use: 'memory' })
-const createKilobytesRow = createRowFactory({ group, unit: 'kB', scale: 1000, digits: 1, use: 'memory' })
 const createMillisecondsRow = createRowFactory({ group, unit: 'ms', digits: 2, use: 'cpuPerRequest' })
 const createCountRow = createRowFactory({ group, unit: 'sidecars', digits: 0, use: 'memory' })
-const createShareRow = createRowFactory({ group, unit: '%', scale: 0.01, digits: 0, use: 'memory' })
 
 /** @type {QuantityRow[]} */
 export const ROLLOUT_ROWS = [

@@ -32,6 +32,7 @@ const SIDECAR_GATES = ['answers', 'errors', 'hung-users', 'overflow', 'oom', 'dr
  * @property {number} unchargedBytes resident file pages that its cgroup was not charged for, of the sidecar with the most; 0: not read
  */
 
+/** @typedef {{ measuredMs: number | null, limitMs: number | null }} P99 measuredMs: null: not measured; limitMs: null: none is required */
 /** The part of an outcome that judges the trial. @typedef {Omit<Outcome, keyof ReturnType<typeof computeMeasures>>} Verdict */
 
 /**
@@ -47,12 +48,14 @@ const SIDECAR_GATES = ['answers', 'errors', 'hung-users', 'overflow', 'oom', 'dr
  * @returns {Outcome}
  */
 export function judgeOutcome(record, p99Ms, { isOfLimits = false } = {}) {
+  const measures = computeMeasures(record)
+  const p99 = { measuredMs: measures.p99Ms, limitMs: p99Ms }
   const verdict =
     judgeDeath(record) ??
     judgeSaturation(record) ??
-    judgeForeignGates(record, { p99LimitMs: p99Ms, isOfLimits }) ??
-    judgeLoad(record, p99Ms)
-  return { ...computeMeasures(record), ...verdict }
+    judgeForeignGates(record, { p99, isOfLimits }) ??
+    judgeLoad(record, p99)
+  return { ...measures, ...verdict }
 }
 
 /**
@@ -127,38 +130,36 @@ function judgeSaturation(record) {
 /**
  * Judges a trial whose latency something other than the sidecar spoiled.
  * @param {TrialRecord} record
- * @param {{ p99LimitMs: number | null, isOfLimits: boolean }} options
+ * @param {{ p99: P99, isOfLimits: boolean }} options
  * @returns {Verdict | null} held: true with `isOfLimits`, if only other programs interfered and the p99 was met; else null; null:
  *   nothing else spoiled it
  */
-function judgeForeignGates(record, { p99LimitMs, isOfLimits }) {
+function judgeForeignGates(record, { p99: { measuredMs, limitMs }, isOfLimits }) {
   const foreign = listForeignGates(record)
   if (foreign.length === 0) return null
   // If the `neighbour` gate fired, the other gates are effects of it.
   const cause = foreign.find(g => g.gate === 'neighbour') ?? foreign[0]
-  const isDisturbed = isOfLimits && p99LimitMs !== null && foreign.every(g => g.gate === 'neighbour')
-  const p99Ms = findQuantileMs(record, 0.99)
-  const isMet = !findSidecarGate(record) && p99Ms !== null && p99Ms <= Number(p99LimitMs)
+  const isDisturbed = isOfLimits && limitMs !== null && foreign.every(g => g.gate === 'neighbour')
+  const isMet = !findSidecarGate(record) && measuredMs !== null && measuredMs <= Number(limitMs)
   if (isDisturbed && isMet)
-    return createVerdict(true, `held: p99 ${p99Ms.toFixed(1)} ms, and ${cause.reason}`, { isDisturbed })
+    return createVerdict(true, `held: p99 ${measuredMs.toFixed(1)} ms, and ${cause.reason}`, { isDisturbed })
   return createVerdict(null, foreign[0].reason, { isDisturbed, cause: cause.reason })
 }
 
 /**
  * Judges a trial that nothing but the sidecar spoiled, by its gates and its p99.
  * @param {TrialRecord} record
- * @param {number | null} p99LimitMs null: none is required, and a gate counts only if the memory is spoiled
+ * @param {P99} p99 if none is required, a gate counts only if the memory is spoiled
  * @returns {Verdict} held: null: a p99 is required, and was not measured
  */
-function judgeLoad(record, p99LimitMs) {
+function judgeLoad(record, { measuredMs, limitMs }) {
   const missedByGate = findSidecarGate(record)
-  const p99Ms = findQuantileMs(record, 0.99)
-  if (missedByGate && (p99LimitMs !== null || isSpoiled(record, 'memory')))
+  if (missedByGate && (limitMs !== null || isSpoiled(record, 'memory')))
     return createVerdict(false, missedByGate.reason)
-  if (p99LimitMs !== null && p99Ms === null) return createVerdict(null, 'no p99 was measured')
-  if (p99LimitMs !== null && Number(p99Ms) > p99LimitMs)
-    return createVerdict(false, `p99 ${p99Ms?.toFixed(1)} ms, over ${p99LimitMs} ms`)
-  return createVerdict(true, p99Ms === null ? 'held' : `held: p99 ${p99Ms.toFixed(1)} ms`)
+  if (limitMs !== null && measuredMs === null) return createVerdict(null, 'no p99 was measured')
+  if (limitMs !== null && Number(measuredMs) > limitMs)
+    return createVerdict(false, `p99 ${measuredMs?.toFixed(1)} ms, over ${limitMs} ms`)
+  return createVerdict(true, measuredMs === null ? 'held' : `held: p99 ${measuredMs.toFixed(1)} ms`)
 }
 
 /**

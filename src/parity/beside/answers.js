@@ -1,5 +1,6 @@
 import http from 'node:http'
 import { parseJson } from '../../lib/json.js'
+import { pollInTime } from '../../lib/wait.js'
 import { countResets } from '../../node/kernel/sockets.js'
 import { sendRequest } from '../../node/send.js'
 import {
@@ -26,6 +27,7 @@ const SPLIT_SHARE = 0.8
 const CHI_SQUARE_MOST = 7.879
 /** The prober waits for an answer this long, longer than the sidecars' own timeouts, also on a slow machine. */
 export const ANSWER_SECONDS = 120
+const ARRIVAL_SECONDS = 5
 // Upstreams that never answer: only the timeout of the sidecar ends a request to them. The prober waits SILENT_TIMES times as
 // long, and no longer: a sidecar as a mesh deploys it may have no timeout, and no answer would come.
 const SILENT = new Set(['slow', 'full'])
@@ -260,15 +262,25 @@ function listAnswerDifferences(answer, expected) {
 }
 
 /**
+ * Says whether a text, such as the path of a call, arrives at an upstream within ARRIVAL_SECONDS.
+ * @param {Pick<Probed, 'hasReceived'>} rig
+ * @param {string} text
+ * @returns {Promise<boolean>}
+ */
+export function hasArrived(rig, text) {
+  return pollInTime(() => rig.hasReceived(text), { deadlineSeconds: ARRIVAL_SECONDS })
+}
+
+/**
  * Lists headers that did not arrive with their value. A proxy may have added its own value behind a comma.
  * @param {Record<string, string>} sent
  * @param {Record<string, unknown>} received
  * @returns {string[]} a line for each, with the value that arrived, or `removed`; []: all arrived
  */
 function listRemovedHeaders(sent, received) {
-  const hasArrived = (/** @type {string} */ name) => `${received[name]}`.split(', ').includes(sent[name])
+  const isReceived = (/** @type {string} */ name) => `${received[name]}`.split(', ').includes(sent[name])
   return Object.keys(sent)
-    .filter(name => !hasArrived(name))
+    .filter(name => !isReceived(name))
     .map(name => `${name} ${received[name] ?? 'removed'}, expected ${sent[name]}`)
 }
 

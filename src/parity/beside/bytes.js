@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import net from 'node:net'
-import { pollInTime } from '../../lib/wait.js'
-import { createLoneRetryCheck, requestEcho } from './answers.js'
+import { createLoneRetryCheck, hasArrived, requestEcho } from './answers.js'
 import { chooseHostEndpoint, GREETING } from './corpus.js'
 
 /** The checks of bytes: connections that every plane which carries bytes must carry alike. */
@@ -13,7 +12,6 @@ import { chooseHostEndpoint, GREETING } from './corpus.js'
 
 // Shorter than the idle timeout of the rig's sidecars (over 60 s), which therefore closes no connection in this time.
 const CLOSE_SECONDS = 55
-const ARRIVAL = { deadlineSeconds: 5, intervalMs: 20 }
 const LARGE_BYTES = 10 * 1024 * 1024
 const SMALL_BYTES = 4096
 const CONNECTIONS = 20
@@ -61,8 +59,7 @@ export const BYTES = [
       const { received, fault } = await exchangeBytes(rig, { host: 'greeting', bytes, waitsForData: true })
       if (fault !== null || `${received}` !== GREETING)
         return [`${received.length} bytes${fault ? `, ${fault}` : ''}, expected ${GREETING}`]
-      const hasArrived = await pollInTime(() => rig.hasReceived(`${bytes}`), ARRIVAL)
-      return hasArrived ? [] : ['what the client sent after it did not arrive']
+      return (await hasArrived(rig, `${bytes}`)) ? [] : ['what the client sent after it did not arrive']
     },
   },
   ...[

@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import http2 from 'node:http2'
 import { setTimeout as delay } from 'node:timers/promises'
-import { pollInTime } from '../../lib/wait.js'
 import { CODES, callUnary, frameMessage, openChannel } from '../../node/call.js'
-import { ANSWER_SECONDS } from './answers.js'
+import { ANSWER_SECONDS, hasArrived } from './answers.js'
 import { CANCELLED, GRPC_PATHS, REASON } from './grpc-upstream.js'
 
 /** The checks of gRPC: unary calls that every plane which carries gRPC must carry alike. */
@@ -14,7 +13,6 @@ import { CANCELLED, GRPC_PATHS, REASON } from './grpc-upstream.js'
  */
 
 const { NGHTTP2_CANCEL } = http2.constants
-const ARRIVAL = { deadlineSeconds: 5, intervalMs: 20 }
 const HELD_MS = 300
 // The longest message that a gRPC client accepts by default.
 const LARGE_BYTES = 4 * 1024 * 1024
@@ -132,7 +130,7 @@ function createCallCheck(name, run) {
 }
 
 /**
- * Makes a call, and cancels it when it has arrived at the upstream, or at the deadline of ARRIVAL.
+ * Makes a call, and cancels it when it has arrived at the upstream, or after ARRIVAL_SECONDS.
  * @param {AskUpstream} ask
  * @param {Probed} rig
  * @returns {Promise<{ path: string, differences: string[] }>} path: of the call; differences: []: it arrived, and was not
@@ -153,16 +151,6 @@ async function cancelCall(ask, rig) {
     () => {},
   )
   return { path, differences }
-}
-
-/**
- * Says whether a path arrives at an upstream before the deadline of ARRIVAL.
- * @param {Probed} rig
- * @param {string} path
- * @returns {Promise<boolean>}
- */
-function hasArrived(rig, path) {
-  return pollInTime(() => rig.hasReceived(path), ARRIVAL)
 }
 
 /**

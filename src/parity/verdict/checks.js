@@ -26,6 +26,9 @@ export const PARITY_NAMES = [
 /** The rows that the start of an arm gives. The corpus gives the others, but of a pipeline the start also gives `parity-answers`. */
 export const START_ROWS = ['parity-workers', 'parity-load', 'parity-chunks']
 
+/** Renders the name of a row as texts for people have it, without `parity-`. @param {string} name */
+export const renderShortName = name => name.replace('parity-', '')
+
 /**
  * Picks the parts of an arm that change its sidecars' work. The traffic policy is that of the run, and so the same for all.
  * @param {Arm} arm

@@ -2,7 +2,7 @@ import { groupBy } from '../../lib/group-by.js'
 import { createGroupKey } from '../../model/arms.js'
 import { LEAN } from '../../model/features.js'
 import { listArms } from '../../model/results.js'
-import { PARITY_NAMES, pickConfiguration, pickWorkerSize } from './checks.js'
+import { PARITY_NAMES, pickConfiguration, pickWorkerSize, renderShortName } from './checks.js'
 
 /**
  * Judges whether work is equal, row by row. Pure.
@@ -56,7 +56,7 @@ export function renderUnequalRows(pair) {
   const unequal = pairRows(pair).filter(
     ({ rowA, rowB }) => (rowA.isDeployed || rowB.isDeployed) && rowA.found !== rowB.found,
   )
-  const names = unequal.map(({ check }) => check.replace('parity-', ''))
+  const names = unequal.map(({ check }) => renderShortName(check))
   return names.length > 0 ? [`unequal work: ${names.join(', ')}`] : []
 }
 

@@ -5,6 +5,7 @@ import { foldTail } from '../../lib/log-tail.js'
 import { renderCommand } from '../../lib/render-command.js'
 import { renderArmName } from '../../model/arms.js'
 import { listArms } from '../../model/results.js'
+import { renderShortName } from '../../parity/verdict/checks.js'
 import { listDifferingRows } from '../../parity/verdict/rows.js'
 import { renderScriptNotes } from '../../parity/verdict/table.js'
 import { renderConditions } from './conditions.js'
@@ -81,7 +82,7 @@ function renderEqualWork({ parity, results, relaxes }) {
   if (wrong.length > 0) return []
   const scriptNotes = renderScriptNotes({ parity })
   if (scriptNotes.length > 0) return scriptNotes
-  const exceptions = differing.map(name => name.replace('parity-', ''))
+  const exceptions = differing.map(renderShortName)
   if (exceptions.length > 0)
     return [`Equal work: passed, but for what the experiment sets aside (${exceptions.join(', ')}).`]
   return parity.some(row => row.isDeployed) ? [] : ['Equal work: passed.']

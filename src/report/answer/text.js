@@ -66,7 +66,7 @@ export function renderCutPictures(answer, { more }) {
  */
 function chooseScreen(answer, more) {
   const screens = LAYOUTS.map(layout => composeScreen(answer, more, layout))
-  return screens.find(({ isWhole }) => isWhole) ?? composeScreen(answer, more, LAYOUT_OF_MANY_ROWS)
+  return screens.find(({ isWhole }) => isWhole) ?? screens[LAYOUTS.indexOf(LAYOUT_OF_MANY_ROWS)]
 }
 
 /**

@@ -7,6 +7,7 @@ import { renderArmName } from '../../model/arms.js'
 import { IDLE_LEAST } from '../../model/bounds.js'
 import { renderGrowth } from '../../model/memory-growth.js'
 import { listArms, listComparisons } from '../../model/results.js'
+import { renderShortName } from '../../parity/verdict/checks.js'
 import { isWrong, listDifferingRows } from '../../parity/verdict/rows.js'
 
 /**
@@ -43,7 +44,7 @@ export function listRunWarnings(summary) {
  * @returns {string[]} one warning; [] if work was equal but for these, or was not checked
  */
 function renderUnequalWork(summary) {
-  const wrong = listDifferingRows(summary).wrong.map(name => name.replace('parity-', ''))
+  const wrong = listDifferingRows(summary).wrong.map(renderShortName)
   return wrong.length === 0
     ? []
     : [`UNEQUAL WORK (${wrong.join(', ')}): what these proxies cost cannot be compared. The report says what differs.`]
@@ -178,7 +179,7 @@ function renderByteProxies({ parity }) {
 function renderDeployedDifferences({ parity }) {
   const rows = parity.filter(row => row.isDeployed && isWrong(row))
   const planes = [...groupBy(rows, ({ plane }) => plane)].map(([plane, rowsOfPlane]) => {
-    return `${plane} (${[...new Set(rowsOfPlane.map(({ name }) => name.replace('parity-', '')))].join(', ')})`
+    return `${plane} (${[...new Set(rowsOfPlane.map(({ name }) => renderShortName(name)))].join(', ')})`
   })
   return planes.length > 0 ? [`Unequal work, as meshes deploy it, is part of the cost: ${planes.join(', ')}.`] : []
 }
