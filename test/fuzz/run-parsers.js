@@ -46,15 +46,29 @@ const NAMES = [
 
 /** @typedef {{ name: string, text: string }} Change */
 
+/**
+ * Texts of documents and the values of their lines, by the file: reading them takes longer than changing them.
+ * @type {Map<string, { text: string, lines: string[], values: unknown[] }>}
+ */
+const documents = new Map()
+
+/** @param {string} file */
+function readDocument(file) {
+  const text = readFileSync(file, 'utf8')
+  const lines = file.endsWith('.json') ? [text] : text.trimEnd().split('\n')
+  return { text, lines, values: /\.jsonl?$/.test(file) ? lines.map(line => JSON.parse(line)) : [] }
+}
+
 /** @param {string} from a run @param {string} name of a document @param {Random} random @returns {Change} */
 function change(from, name, random) {
-  const text = readFileSync(path.join(from, name), 'utf8')
-  if (name.endsWith('.json')) return { name, text: mutateJson(JSON.parse(text), random) }
+  const file = path.join(from, name)
+  const document = documents.get(file) ?? readDocument(file)
+  documents.set(file, document)
+  const { text, lines, values } = document
+  if (name.endsWith('.json')) return { name, text: mutateJson(values[0], random) }
   if (!name.endsWith('.jsonl') || random() < 0.2) return { name, text: mutateText(text, random) }
-  const lines = text.trimEnd().split('\n')
   const at = Math.floor(random() * lines.length)
-  lines[at] = mutateJson(JSON.parse(lines[at]), random)
-  return { name, text: `${lines.join('\n')}\n` }
+  return { name, text: `${lines.with(at, mutateJson(values[at], random)).join('\n')}\n` }
 }
 
 /** Reads a run with one document changed. @template T @param {string} at @param {() => T} readIt */

@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { INPUTS, renderFigures, tryParser } from './harness.js'
 
 /** @import { Figures, Parser } from './harness.js' */
@@ -16,15 +16,14 @@ export function tryParsers(name, parsers) {
   const figures = []
   const before = readdirSync('.').sort()
 
-  afterAll(() => {
-    if (!process.env.FUZZ_INPUTS) return
-    mkdirSync('results', { recursive: true })
-    writeFileSync(`results/fuzz-${name}.md`, renderFigures(figures))
-  })
-
   describe('inputs that are nearly right give a valid value, or an error that a person can read', () => {
     it.each(parsers)('$name', { timeout }, async parser => {
       figures.push(await tryParser(parser))
+      // After each: a run that is cut off keeps what it has tried.
+      if (process.env.FUZZ_INPUTS) {
+        mkdirSync('results', { recursive: true })
+        writeFileSync(`results/fuzz-${name}.md`, renderFigures(figures))
+      }
       expect(figures.at(-1)?.inputs).toBeGreaterThan(0)
     })
 

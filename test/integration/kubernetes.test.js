@@ -346,6 +346,10 @@ describe('what goes wrong in a run', () => {
       const { stdout } = await start([], { verb: 'cleanup' }).child
       expect(stdout.match(/removed namespace/g)).toHaveLength(2)
       await expectNothingLeft()
+      // The ledger names the address of the proxy, at which no cluster is any more.
+      const [, run] = stdout.match(/npm run cleanup -- (\S+) --cluster-gone/) ?? []
+      const { stdout: removed } = await start([`${run}`, '--cluster-gone'], { verb: 'cleanup' }).child
+      expect(removed).toMatch(new RegExp(`removed folder .*/${run}`))
     },
   )
 
