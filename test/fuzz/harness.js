@@ -29,6 +29,7 @@ export const INPUTS = Number(process.env.FUZZ_INPUTS ?? 100)
 const SLOW_MS = 2000
 const PEAK_MIB_MOST = 200
 // Inputs after which memory is read and garbage collected: system calls take longer than many an input.
+// Readers of whole runs have a share of both.
 const BATCH = 1000
 const HANGS_MS = 30_000
 // Beside what it quotes.
@@ -43,6 +44,7 @@ const BUILT_IN = [Object, Array, Function, String, Number].map(({ prototype }) =
 /** @param {Parser} parser @returns {Promise<Figures>} @throws with the seed that makes the input again, and the input */
 export async function tryParser({ name, make, parse, findFault, share = 1 }) {
   const inputs = Math.ceil(INPUTS * share)
+  const batch = Math.ceil(BATCH * share)
   const figures = { name, inputs, values: 0, refusals: 0, slowestMs: 0, peakMib: 0 }
   collectGarbage()
   resetOwnPeakMemory()
@@ -57,12 +59,12 @@ export async function tryParser({ name, make, parse, findFault, share = 1 }) {
       const fault = await tryInput(input, { parse, findFault, figures })
       const milliseconds = performance.now() - begin
       figures.slowestMs = Math.max(figures.slowestMs, milliseconds)
-      const isBatchEnd = i % BATCH === BATCH - 1 || i === inputs - 1
+      const isBatchEnd = i % batch === batch - 1 || i === inputs - 1
       const why =
         fault ??
         findPollution() ??
         (milliseconds > SLOW_MS ? await findSlow(input, parse) : null) ??
-        (isBatchEnd ? await endBatch(beforeBytes, figures) : null)
+        (isBatchEnd ? await endBatch(beforeBytes, { batch, figures }) : null)
       if (why !== null) throw new Error(`${name}: ${why}\nseed ${seed}, input ${renderShortJson(input)}`)
     }
   } finally {
@@ -87,15 +89,16 @@ async function findSlow(input, parse) {
 
 /**
  * Reads the most memory that was used so far, and collects garbage.
- * @param {number} beforeBytes @param {Figures} figures @returns {Promise<string | null>} null: it is within PEAK_MIB_MOST
+ * @param {number} beforeBytes @param {{ batch: number, figures: Figures }} options batch: its inputs
+ * @returns {Promise<string | null>} null: it is within PEAK_MIB_MOST
  */
-async function endBatch(beforeBytes, figures) {
+async function endBatch(beforeBytes, { batch, figures }) {
   figures.peakMib = ((readPeak() ?? beforeBytes) - beforeBytes) / MIB
   // Timers and finalizers of Node.js wait for a turn of its event loop; what they hold is no garbage before.
   await nextTurn()
   collectGarbage()
   if (figures.peakMib <= PEAK_MIB_MOST) return null
-  return `one of the last ${BATCH} inputs took ${figures.peakMib.toFixed(0)} MiB of memory`
+  return `one of the last ${batch} inputs took ${figures.peakMib.toFixed(0)} MiB of memory`
 }
 
 /**
