@@ -64,16 +64,16 @@ const stopping = new AbortController()
 setMaxListeners(0, stopping.signal)
 
 const STOP_TIMEOUT_MS = 120_000
-let stoppedAt = 0
+let abortedAt = 0
 
 /**
  * Aborts the run, which then removes the processes and files that it started, and prints that it does.
  * @param {Error} reason of the abort signal
- * @param {string} line the beginning of the printed line
+ * @param {string} cause the beginning of the printed line
  */
-function stop(reason, line) {
-  stoppedAt = performance.now()
-  say(`${line}: stopping what runs; what was measured is kept`)
+function abortRun(reason, cause) {
+  abortedAt = performance.now()
+  say(`${cause}: stopping what runs; what was measured is kept`)
   stopping.abort(reason)
 }
 
@@ -89,8 +89,8 @@ const SIGNALS = {
 for (const [name, status] of Object.entries(SIGNALS)) {
   process.on(name, () => {
     if (!stopping.signal.aborted) {
-      stop(new BenchError(`interrupted by ${name}`, { exitStatus: status }), name)
-    } else if (performance.now() - stoppedAt > DUPLICATE_SIGNAL_MS) {
+      abortRun(new BenchError(`interrupted by ${name}`, { exitStatus: status }), name)
+    } else if (performance.now() - abortedAt > DUPLICATE_SIGNAL_MS) {
       say(`${name} again: ended at once; ${renderCommand('cleanup')} removes what is left`)
       process.exit(status)
     }
@@ -99,7 +99,7 @@ for (const [name, status] of Object.entries(SIGNALS)) {
 process.on('uncaughtException', error => {
   failAtExit()
   if (stopping.signal.aborted) return say(`${renderErrorMessage(error)}`)
-  stop(new BenchError(error.message, { cause: error }), `${renderErrorMessage(error)}`)
+  abortRun(new BenchError(error.message, { cause: error }), `${renderErrorMessage(error)}`)
   // The run may wait for the part that failed: a timeout ends it.
   setTimeout(() => process.exit(EXIT.failed), STOP_TIMEOUT_MS).unref()
 })

@@ -86,7 +86,7 @@ function countVerdicts({ summary, isControl, seed, scale }) {
     const { verdict } = judgeRounds({
       values: isControl ? drawn.map(swap) : drawn.map(ratio => ratio * scale),
       aaSpread: Math.abs(computeMedianRatio(others) - 1),
-      ...{ seed: i, isSequence: false, gapLeast: GAP_LEAST_BESIDE, isSpoiled: false },
+      ...{ seed: i, isSequential: false, gapLeast: GAP_LEAST_BESIDE, isSpoiled: false },
     })
     counts[verdict === 'lower' || verdict === 'higher' ? verdict : 'other']++
   }

@@ -16,8 +16,8 @@ import {
   BACKGROUND,
   createAxisBelow,
   createAxisBeside,
+  createChartSeries,
   createLineChart,
-  createSeries,
   roundToFourDigits,
 } from '../../src/report/charts/style.js'
 import { listMarkedProcesses } from '../../src/targets/local/marks.js'
@@ -162,7 +162,7 @@ function drawSoak(samples) {
       xAxis: createAxisBelow('minutes'),
       yAxis: createAxisBeside('MiB'),
       series: lines.map(({ label, points }, i) =>
-        createSeries('line', {
+        createChartSeries('line', {
           label,
           colour: i + 1,
           showSymbol: false,

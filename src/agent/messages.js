@@ -1,9 +1,9 @@
 import { callSafely } from '../lib/call-safely.js'
 
-/** Messages to the agent and back: JSON, one a line. JSON would make null of NaN, which stands for a failed reading. */
+/** Messages to the agent and back: JSON, one a line. NaN stands for a failed reading, and JSON would make null of it. */
 
 // The NUL keeps this apart from any text that a message holds.
-const MISSING = '\u0000NaN'
+const NAN_TEXT = '\u0000NaN'
 
 /**
  * Encodes a message as a line, without the line end. NaN survives the round trip; an infinite number becomes null.
@@ -11,7 +11,7 @@ const MISSING = '\u0000NaN'
  * @returns {string}
  */
 export function encodeMessage(message) {
-  return JSON.stringify(message, (_, value) => (Number.isNaN(value) ? MISSING : value))
+  return JSON.stringify(message, (_, value) => (Number.isNaN(value) ? NAN_TEXT : value))
 }
 
 /**
@@ -20,6 +20,6 @@ export function encodeMessage(message) {
  * @returns {any} null: it is no JSON, or neither an object nor a list
  */
 export function decodeMessage(line) {
-  const message = callSafely(() => JSON.parse(line, (_, value) => (value === MISSING ? Number.NaN : value)), null)
+  const message = callSafely(() => JSON.parse(line, (_, value) => (value === NAN_TEXT ? Number.NaN : value)), null)
   return typeof message === 'object' ? message : null
 }

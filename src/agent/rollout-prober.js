@@ -106,7 +106,7 @@ export function watchProcessStarts({ proc = '/proc', readStart = readStartMs } =
   /** @type {Set<StartWait>} */
   let waits = new Set()
   // Processes that run already are never looked at: only later ones can be those awaited.
-  /** @type {Map<string, { firstMs: number, dueMs: number }>} */
+  /** firstMs: when it was first seen; dueMs: when it is looked at next. @type {Map<string, { firstMs: number, dueMs: number }>} */
   let processes = new Map(listPids(proc).map(pid => [pid, { firstMs: 0, dueMs: Number.POSITIVE_INFINITY }]))
 
   const checkProcesses = () => {
@@ -148,7 +148,7 @@ export function watchProcessStarts({ proc = '/proc', readStart = readStartMs } =
     /**
      * Waits for a process of a pod to start, and for the pod to have an address.
      * @param {Omit<StartWait, 'settle'>} process
-     * @returns {Promise<ProcessStart | null>} null: `giveUp` or `close` came first; after `close` it never resolves
+     * @returns {Promise<ProcessStart | null>} null: `giveUp` or `close` came first; a call after `close` never resolves
      */
     awaitStart: ({ uid, program }) => new Promise(settle => waits.add({ uid, program, settle })),
     giveUp() {

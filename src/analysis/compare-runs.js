@@ -4,13 +4,13 @@ import { computeCpuPerRequestMicros, listSidecars } from '../judge/record/measur
 import { areAlikeOn, BASELINE_AXES, listVariedAxes, renderArmName } from '../model/arms.js'
 import { listComparisons } from '../model/results.js'
 import { listPairDisparities, renderUnequalRows } from '../parity/verdict/rows.js'
-import { compareQuantity, compareSides, findAaSpread, isCutShort } from './compare.js'
+import { compareQuantities, compareQuantity, findAaSpread, isRunCutShort } from './compare.js'
 import { listRefusals, matchArms, renderMatchedArm } from './match-arms.js'
 import {
   findLastRound,
+  listComparisonWarnings,
   listIncomparableReasons,
   listRelaxedGates,
-  listRunWarnings,
   renderAnswerChanges,
   renderScriptChanges,
 } from './match-runs.js'
@@ -65,13 +65,13 @@ export const APPLICATION_CPU = {
 export function compareRuns({ old, new: next }, { thresholds = [] } = {}) {
   const runs = [old, next]
   const arms = runs.flatMap(({ manifest }) => manifest.arms)
-  const parsed = thresholds.map(expression => parseRunThreshold(expression, arms, listServices(runs)))
+  const parsed = thresholds.map(expression => parseRunThreshold(expression, arms, listServicesOfRuns(runs)))
   const varied = listVariedAxes(runs.flatMap(listComparedArms))
-  const warnings = listRunWarnings({ old, next })
+  const warnings = listComparisonWarnings({ old, next })
   const differing = listIncomparableReasons({ old: old.manifest, next: next.manifest })
   if (differing.length > 0) {
     const refused = [{ arm: EVERY_ARM, differing }]
-    const untested = testThresholds({ thresholds: parsed, compared: [], varied })
+    const untested = evaluateThresholds({ thresholds: parsed, compared: [], varied })
     return { comparisons: [], controls: [], refused, warnings, thresholds: untested }
   }
   const { matches, unmatched } = matchArms({ old: listComparedArms(old), next: listComparedArms(next) })
@@ -95,7 +95,7 @@ export function compareRuns({ old, new: next }, { thresholds = [] } = {}) {
     controls,
     refused: listRefusals(unmatched, varied),
     warnings,
-    thresholds: testThresholds({ thresholds: parsed, compared, varied }),
+    thresholds: evaluateThresholds({ thresholds: parsed, compared, varied }),
   }
 }
 
@@ -139,7 +139,7 @@ function compareMatch({ old, next, match, controls }) {
     b: { arm: match.old, rows: old.manifest.parity, name: pair.b.name },
     relaxed,
   }
-  return compareSides({
+  return compareQuantities({
     ...pair,
     disparities: listPairDisparities(judged),
     unequal: renderUnequalRows(judged),
@@ -159,11 +159,11 @@ function compareMatch({ old, next, match, controls }) {
 }
 
 /**
- * Tests each threshold at every match that has its quantity.
+ * Evaluates each threshold at every match that has its quantity.
  * @param {{ thresholds: Threshold[], compared: { match: Match, comparisons: Comparison[] }[], varied: AxisName[] }} all
  * @returns {HeldThreshold[]} arm, value and held: null if no match has the quantity of the threshold
  */
-function testThresholds({ thresholds, compared, varied }) {
+function evaluateThresholds({ thresholds, compared, varied }) {
   return thresholds.flatMap(threshold => {
     /** @type {HeldThreshold[]} */
     const results = compared.flatMap(({ match, comparisons }) => {
@@ -205,7 +205,7 @@ function createRunPair({ old, next, match }) {
     b: createRunSide({ run: old, arm: match.old, age: 'old' }),
     rounds: Math.min(findLastRound(old), findLastRound(next)),
     seed: next.manifest.run.seed,
-    isSequence: [old, next].some(({ manifest }) => manifest.precision !== undefined || isCutShort(manifest)),
+    isSequential: [old, next].some(({ manifest }) => manifest.precision !== undefined || isRunCutShort(manifest)),
   }
 }
 
@@ -241,7 +241,7 @@ export function listBaselines({ manifest }) {
  * @param {ComparedRun[]} runs
  * @returns {string[]} names
  */
-function listServices(runs) {
+function listServicesOfRuns(runs) {
   const names = runs.flatMap(({ manifest, records }) => [
     ...Object.values(manifest.topologies).flatMap(t => t.services.map(s => s.name)),
     ...records.flatMap(r => listSidecars(r).map(p => p.service)),

@@ -90,7 +90,7 @@ function listContrastPairs(arms, axis) {
  * Compares two arms of a run in every quantity.
  * @param {{ run: ComparisonInput, a: Arm, b: Arm, controls: Comparison[], contrast?: AxisName | null }} options controls: the
  *   A/A pairs that show their noise; contrast: null: the two are planes, or an A/A pair
- * @returns {Comparison[]} as `compareSides`
+ * @returns {Comparison[]} as `compareQuantities`
  */
 function comparePair({ run, a, b, controls, contrast = null }) {
   const [sideA, sideB] = [a, b].map(arm => ({
@@ -100,16 +100,16 @@ function comparePair({ run, a, b, controls, contrast = null }) {
   }))
   const { isCutShort = false } = run
   const records = [...sideA.records, ...sideB.records]
-  const { rounds, isSequence } = countSummarisedRounds({ planned: a.rounds ?? run.rounds, records, isCutShort })
-  return compareSides({
+  const { rounds, isSequential } = chooseSummarisedRounds({ planned: a.rounds ?? run.rounds, records, isCutShort })
+  return compareQuantities({
     a: sideA,
     b: sideB,
     rounds,
-    isSequence,
+    isSequential,
     seed: run.seed,
     contrast,
     ...(hasSharedDeployment(run.records, a, b) && { gapLeast: GAP_LEAST_BESIDE }),
-    ...(run.precision && { isSequence: true, gapLeast: computeGapLeast(run.precision) }),
+    ...(run.precision && { isSequential: true, gapLeast: computeGapLeast(run.precision) }),
     disparities: contrast === null ? run.listDisparities(a, b) : run.listWrong(a, b),
     unequal: contrast === null ? run.renderUnequal?.(a, b) : [],
     findNoise: (quantity, service) => findAaSpread(controls, { quantity, service, arms: [a, b] }),
@@ -121,21 +121,21 @@ function comparePair({ run, a, b, controls, contrast = null }) {
  * @param {Pick<Manifest, 'ended'>} manifest
  * @returns {boolean} false also: an older kit made it, which records no end
  */
-export function isCutShort({ ended }) {
+export function isRunCutShort({ ended }) {
   return ended !== undefined && ended !== 'finished'
 }
 
 /**
- * Computes how many rounds of arms are summarised: those with records if the run was cut short, else the planned ones.
+ * Chooses how many rounds of arms are summarised: those with records if the run was cut short, else the planned ones.
  * @param {{ planned: number, records: TrialRecord[], isCutShort: boolean }} options records: of the arms
- * @returns {{ rounds: number, isSequence: boolean }} isSequence: the run has fewer rounds than planned, so only the intervals
+ * @returns {{ rounds: number, isSequential: boolean }} isSequential: the run has fewer rounds than planned, so only the intervals
  *   of a confidence sequence hold, and not those of a fixed number of rounds
  */
-export function countSummarisedRounds({ planned, records, isCutShort }) {
+export function chooseSummarisedRounds({ planned, records, isCutShort }) {
   const lastRound = Math.max(0, ...records.map(({ trial }) => trial.round))
   return isCutShort && lastRound < planned
-    ? { rounds: lastRound, isSequence: true }
-    : { rounds: planned, isSequence: false }
+    ? { rounds: lastRound, isSequential: true }
+    : { rounds: planned, isSequential: false }
 }
 
 /**
@@ -182,7 +182,7 @@ export function findAaSpread(controls, { quantity, service, arms }) {
  * @property {number} rounds
  * @property {number} seed of the resampling
  * @property {AxisName | null} [contrast] the axis in which the two differ; null: they are two planes, or of two runs
- * @property {boolean} [isSequence] the results decided how many rounds there are
+ * @property {boolean} [isSequential] the results decided how many rounds there are
  * @property {number} [gapLeast] a smaller gap is no difference, if an A/A pair shows the noise
  * @property {string[]} disparities why the two did not do equal work
  * @property {string[]} [unequal] the same if one is as a mesh deploys it: reported, and no reason against a verdict
@@ -194,7 +194,7 @@ export function findAaSpread(controls, { quantity, service, arms }) {
  *   difference as a share; null: it is not known
  * @returns {Comparison[]} one for each quantity and for each service in the records of a; []: the load and the arm have no such quantity
  */
-export function compareSides({ findNoise, ...pair }) {
+export function compareQuantities({ findNoise, ...pair }) {
   const { arm, records } = pair.a
   const services = new Set(records.flatMap(r => listSidecars(r).map(p => p.service)))
   const unlikeSums = renderSimulationMismatch(arm, pair.b.arm)
@@ -232,12 +232,12 @@ function renderSimulationMismatch(a, b) {
  *   values are null for rounds without a value of both arms; gapLeast: absent if the pair has none
  */
 export function compareQuantity({ a, b, row, service, contrast = null, aaSpread, disparities, unequal = [], ...pair }) {
-  const { seed, isSequence = false } = pair
-  const rounds = measureRounds({ a, b, rounds: pair.rounds }, { row, service })
+  const { seed, isSequential = false } = pair
+  const rounds = measurePairRounds({ a, b, rounds: pair.rounds }, { row, service })
   const values = rounds.map(r => r.ratio)
   const spoiled = disparities.length > 0 ? disparities : listSpoiledReasons(rounds, row)
-  const isSpoiled = disparities.length > 0 || (spoiled.length > 0 && hasTooManySpoiledRounds(values, isSequence))
-  const judged = judgeRounds({ values, seed, isSequence, gapLeast: pair.gapLeast, aaSpread, isSpoiled })
+  const isSpoiled = disparities.length > 0 || (spoiled.length > 0 && hasTooManySpoiledRounds(values, isSequential))
+  const judged = judgeRounds({ values, seed, isSequential, gapLeast: pair.gapLeast, aaSpread, isSpoiled })
   const { ratio, verdict, gapLeast } = judged
   const renderName = (/** @type {Side} */ { arm, name }) =>
     contrast === null ? name : `${name} with ${renderAxes(arm, [contrast])}`
@@ -257,7 +257,7 @@ export function compareQuantity({ a, b, row, service, contrast = null, aaSpread,
     ratio,
     aaSpread,
     verdict,
-    reasons: [...spoiled, ...unequal, ...listDoubts({ values, verdict, isSequence })],
+    reasons: [...spoiled, ...unequal, ...listDoubts({ values, verdict, isSequential })],
     ...(pair.gapLeast !== undefined && { gapLeast }),
   }
 }
@@ -275,7 +275,7 @@ export function compareQuantity({ a, b, row, service, contrast = null, aaSpread,
  * @param {{ row: QuantityRow, service: string | null }} quantity
  * @returns {MeasuredRound[]}
  */
-function measureRounds({ a, b, rounds }, { row, service }) {
+function measurePairRounds({ a, b, rounds }, { row, service }) {
   const [roundsOfA, roundsOfB] = [a, b].map(({ records }) => groupByRound(records, rounds))
   return roundsOfA.map((trialsOfA, i) => {
     const candidates = pairTrials(trialsOfA, roundsOfB[i]).map(pair => {
@@ -292,12 +292,12 @@ function measureRounds({ a, b, rounds }, { row, service }) {
 
 /**
  * Lists the doubts about a verdict: too few rounds for an interval, and a drift of the ratio over the rounds.
- * @param {{ values: (number | null)[], verdict: Comparison['verdict'], isSequence: boolean }} comparison values: ratios by round
+ * @param {{ values: (number | null)[], verdict: Comparison['verdict'], isSequential: boolean }} comparison values: ratios by round
  * @returns {string[]} []: there are none
  */
-function listDoubts({ values, verdict, isSequence }) {
+function listDoubts({ values, verdict, isSequential }) {
   const ratios = values.filter(value => value !== null)
-  const few = verdict === 'indicative' ? [`${ratios.length} rounds: ${chooseRoundsLeast(isSequence)} are needed`] : []
+  const few = verdict === 'indicative' ? [`${ratios.length} rounds: ${chooseRoundsLeast(isSequential)} are needed`] : []
   if (!hasTrend(ratios)) return few
   return [...few, `the ratio drifted from ${ratios[0].toFixed(3)} to ${ratios.at(-1)?.toFixed(3)}`]
 }

@@ -24,7 +24,7 @@ export function fitCpuLines(arms) {
     `${renderArmName(arm)} ${createGroupKey(arm, 'ratePerSecond')}`
   return [...groupBy(open, createArmKey).values()].flatMap(group => {
     const services = group[0].sidecars.filter(s => s.copyOf === null).map(s => s.service)
-    return [null, ...services].flatMap(service => fitCpuLine(group, service))
+    return [null, ...services].flatMap(service => fitCpuLine(group, service) ?? [])
   })
 }
 
@@ -32,7 +32,7 @@ export function fitCpuLines(arms) {
  * Fits the line of one service.
  * @param {SummaryArm[]} arms that differ in the rate alone
  * @param {string | null} service null: all sidecars together
- * @returns {CpuLine[]} one line, in millicores; []: fewer than RATES_LEAST rates have a value
+ * @returns {CpuLine | null} in millicores; null: fewer than RATES_LEAST rates have a value
  */
 function fitCpuLine(arms, service) {
   const points = arms.flatMap(arm => {
@@ -40,20 +40,18 @@ function fitCpuLine(arms, service) {
     const { ratePerSecond } = arm.load
     return cores === null || ratePerSecond === undefined ? [] : [{ ratePerSecond, millicores: 1000 * cores }]
   })
-  if (points.length < RATES_LEAST) return []
+  if (points.length < RATES_LEAST) return null
   const { base, slope } = fitLine(points.map(p => [p.ratePerSecond, p.millicores]))
   const [first] = arms
-  return [
-    {
-      ...pickPlaneChoice(first),
-      link: first.link,
-      service,
-      services: first.conditions.services,
-      baseMillicores: base,
-      slopeMillicoresPerRequestPerSecond: slope,
-      points: points.map(p => ({ ...p, residualMillicores: p.millicores - (base + slope * p.ratePerSecond) })),
-    },
-  ]
+  return {
+    ...pickPlaneChoice(first),
+    link: first.link,
+    service,
+    services: first.conditions.services,
+    baseMillicores: base,
+    slopeMillicoresPerRequestPerSecond: slope,
+    points: points.map(p => ({ ...p, residualMillicores: p.millicores - (base + slope * p.ratePerSecond) })),
+  }
 }
 
 /**
@@ -66,15 +64,14 @@ export function fitSlopes({ arms, records }) {
   return arms
     .filter(arm => arm.sidecars.length > 0)
     .flatMap(arm =>
-      followed.flatMap(row => fitSlope({ arm, row, records: records.filter(r => r.trial.arm.id === arm.id) })),
+      followed.flatMap(row => fitSlope({ arm, row, records: records.filter(r => r.trial.arm.id === arm.id) }) ?? []),
     )
 }
 
 /**
  * Fits the slope of a quantity over the start times of the windows.
  * @param {{ arm: SummaryArm, row: QuantityRow, records: TrialRecord[] }} options records: of the arm
- * @returns {Slope[]} one slope; low, high: null with too few rounds (`findSlopeInterval`); []: fewer than two rounds have a value and
- *   a window
+ * @returns {Slope | null} low, high: null with too few rounds (`findSlopeInterval`); null: fewer than two rounds have a value and a window
  */
 function fitSlope({ arm, row, records }) {
   const { values } = findQuantity(arm, row.name)
@@ -83,18 +80,16 @@ function fitSlope({ arm, row, records }) {
     const value = values[i]
     return value === null || startMs === null ? [] : [/** @type {[number, number]} */ ([startMs / MS_PER_HOUR, value])]
   })
-  if (points.length < 2) return []
+  if (points.length < 2) return null
   const { slope } = fitLine(points)
-  return [
-    {
-      ...pickPlaneChoice(arm),
-      armId: arm.id,
-      quantity: row.name,
-      perHour: slope,
-      ...findSlopeInterval(points),
-      rounds: points.length,
-    },
-  ]
+  return {
+    ...pickPlaneChoice(arm),
+    armId: arm.id,
+    quantity: row.name,
+    perHour: slope,
+    ...findSlopeInterval(points),
+    rounds: points.length,
+  }
 }
 
 /** The plateau begins at the smallest value whose quantity is at most this multiple of the least. */
@@ -125,13 +120,15 @@ export function findPlateaus({ results, shows: { across, plateaus = [] }, run })
   const measured = listArms({ results }).filter(arm => arm.repeatOf === null)
   const createArmKey = (/** @type {SummaryArm} */ arm) => `${renderContenderName(arm)} ${createGroupKey(arm, across)}`
   const groups = [...groupBy(measured, createArmKey).values()]
-  return plateaus.flatMap(quantity => groups.flatMap(group => findPlateau({ group, across, quantity, seed: run.seed })))
+  return plateaus.flatMap(quantity =>
+    groups.flatMap(group => findPlateau({ group, across, quantity, seed: run.seed }) ?? []),
+  )
 }
 
 /**
  * Finds the plateau of arms that differ in the axis alone.
  * @param {{ group: SummaryArm[], across: AxisName, quantity: string, seed: number }} options seed: of the resampling
- * @returns {Plateau[]} one plateau; []: fewer than three arms have the quantity, or no round has a ratio, as the least value is 0
+ * @returns {Plateau | null} null: fewer than three arms have the quantity, or no round has a ratio, as the least value is 0
  */
 export function findPlateau({ group, across, quantity, seed }) {
   const measurements = group.map(arm => ({
@@ -140,30 +137,28 @@ export function findPlateau({ group, across, quantity, seed }) {
     ...findQuantity(arm, quantity),
   }))
   const points = measurements.flatMap(({ median, ...point }) => (median === null ? [] : [{ ...point, median }]))
-  if (points.length < 3) return []
+  if (points.length < 3) return null
   points.sort((a, b) => a.at - b.at)
   const largest = points[points.length - 1]
   const best = points.reduce((least, point) => (point.median < least.median ? point : least))
   const ratios = points.map(({ values }) => summariseRatios(divideRounds(values, best.values), seed))
   const index = ratios.findIndex(({ median }) => median !== null && median <= PLATEAU_RATIO_MOST)
-  if (index < 0) return []
+  if (index < 0) return null
   const ratio = ratios[index]
   const smaller = points
     .slice(0, index)
     .flatMap(({ at }, i) => (ratios[i].median === null ? [] : [{ at, ratio: ratios[i] }]))
   const isFromInside = ratio.high !== null && ratio.high <= PLATEAU_RATIO_MOST
   const isBeforeOutside = index === 0 || Number(ratios[index - 1].low) > PLATEAU_RATIO_MOST
-  return [
-    {
-      arm: largest.arm,
-      quantity,
-      ratio,
-      from: points[index].at,
-      last: largest.at,
-      best: { at: best.at, median: best.median },
-      nearest: smaller.toSorted((a, b) => Number(a.ratio.median) - Number(b.ratio.median))[0] ?? null,
-      isSure: isFromInside && isBeforeOutside,
-      missing: measurements.flatMap(({ at, median }) => (median === null ? [at] : [])),
-    },
-  ]
+  return {
+    arm: largest.arm,
+    quantity,
+    ratio,
+    from: points[index].at,
+    last: largest.at,
+    best: { at: best.at, median: best.median },
+    nearest: smaller.toSorted((a, b) => Number(a.ratio.median) - Number(b.ratio.median))[0] ?? null,
+    isSure: isFromInside && isBeforeOutside,
+    missing: measurements.flatMap(({ at, median }) => (median === null ? [at] : [])),
+  }
 }

@@ -75,7 +75,7 @@ export function createHistory(runs, folder) {
     runs: listHistoryRuns(comparableRuns, reference),
     lines: lines.filter(line => line.values.some(({ median }) => median !== null)),
     left: checked.flatMap(({ run, reasons }) => (reasons.length > 0 ? [{ folder: run.folder, reasons }] : [])),
-    unmatched: reference ? countUnmatchedArms(comparableRuns, reference) : [],
+    unmatched: reference ? listUnmatchedArms(comparableRuns, reference) : [],
     nodes: [...new Set(comparableRuns.map(({ manifest }) => `${manifest.machine.node ?? 'unknown'}`))],
   }
 }
@@ -147,7 +147,7 @@ function createLines(runs, reference) {
   const arms = listComparedArms(reference)
   const varied = listVariedAxes(arms)
   const measureRuns = (/** @type {QuantityRow} */ row, /** @type {Parameters<typeof findMatchedArm>[2]} */ options) =>
-    runs.map(run => measureRun(run, { row, arm: findMatchedArm(run, reference, options) }))
+    runs.map(run => summariseQuantity(run, { row, arm: findMatchedArm(run, reference, options) }))
   const armLines = arms.flatMap(arm =>
     FOLLOWED.filter(row => row.compared?.kinds.includes(arm.load.kind)).map(row => ({
       label: renderMatchedArm({ arm, varied }),
@@ -190,19 +190,19 @@ function findMatchedArm(run, reference, { arm, list }) {
  * @param {{ row: QuantityRow, arm?: Arm }} options arm: absent: the run does not have it, and no round has a value
  * @returns {Quantity & { rounds: number }} rounds: those with a value
  */
-function measureRun({ manifest, records }, { row, arm }) {
+function summariseQuantity({ manifest, records }, { row, arm }) {
   const counted = records.filter(r => r.trial.arm.id === arm?.id && r.takenFrom === undefined)
   const values = groupByRound(counted, manifest.rounds).map(trials => measureRound(row, trials))
   return { ...summariseValues(values), rounds: values.filter(value => value !== null).length }
 }
 
 /**
- * Counts the runs of each arm that the reference does not have.
+ * Lists the arms that the reference does not have, with the number of their runs.
  * @param {ReadRun[]} runs
  * @param {ReadRun} reference
  * @returns {{ arm: string, runs: number }[]} arm: its name with the axes that vary; []: the reference has all arms
  */
-function countUnmatchedArms(runs, reference) {
+function listUnmatchedArms(runs, reference) {
   const labels = runs.flatMap(run => {
     const { unmatched } = matchArms({ old: listComparedArms(run), next: listComparedArms(reference) })
     return unmatched.old.map(arm => {

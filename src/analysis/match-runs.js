@@ -134,7 +134,7 @@ export function listChangingFacts(manifest, arms) {
  * @param {{ old: RecordedRun, next: RecordedRun }} runs
  * @returns {string[]} []: there are none
  */
-export function listRunWarnings({ old, next }) {
+export function listComparisonWarnings({ old, next }) {
   const manifests = { old: old.manifest, next: next.manifest }
   const rounds = renderFactDifference({ label: 'rounds', read: findLastRound }, { old, next })
   const leastRounds = Math.min(findLastRound(old), findLastRound(next))

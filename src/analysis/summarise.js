@@ -1,5 +1,6 @@
+import { groupCopies } from '../judge/gates/gate.js'
 import { countDroppedRequests } from '../judge/gates/load.js'
-import { groupCopies, splitLoudPair } from '../judge/gates/loud.js'
+import { splitLoudPair } from '../judge/gates/loud.js'
 import { measureRound, nestQuantities, QUANTITIES } from '../judge/quantities.js'
 import { listLeftOutArms } from '../judge/record/deaths.js'
 import {
@@ -16,15 +17,16 @@ import { summariseSequence, summariseValues } from '../lib/stats.js'
 import { AXES, createGroupKey, isBaselineOf, renderArmName } from '../model/arms.js'
 import { listComparisons } from '../model/results.js'
 import { SCHEMA_VERSION } from '../model/versions.js'
-import { listPairDisparities, listWrongRows, renderUnequalRows } from '../parity/verdict/rows.js'
-import { compareArms, countSummarisedRounds, isCutShort } from './compare.js'
+import { listPairDisparities, renderUnequalRows, renderWrongRows } from '../parity/verdict/rows.js'
+import { chooseSummarisedRounds, compareArms, isRunCutShort } from './compare.js'
 import { fitCpuLines, fitSlopes } from './fits.js'
 import { computeRatioRanges } from './ratio-ranges.js'
 import { testThreshold } from './thresholds.js'
 import { computePrecision } from './verdict.js'
 
-/** @import { Arm, Comparison, LoadResult, Manifest, ProcessRecord, Quantity, Result, Summary, SummaryArm, TrialRecord } from '../model/types.ts' */
 /**
+ * @import { Arm, Comparison, LoadResult, Manifest, ProcessRecord, Quantity, Result, Summary, SummaryArm } from '../model/types.ts'
+ * @import { TrialRecord } from '../model/types.ts'
  * @import { QuantityRow } from '../judge/record/quantity-row.js'
  * @import { Sections } from '../kinds/sections.js'
  */
@@ -60,7 +62,7 @@ export function summarise({ manifest, records }) {
     .map(({ compare, ...kind }) => createResult({ ...kind, comparisons: compare(), manifest, records }))
   const comparisons = listComparisons({ results })
   const leftOut = precision ? listLeftOutArms(records) : new Set()
-  const goingComparisons = leftOut.size > 0 ? kinds.flatMap(({ compare }) => compare(leftOut)) : comparisons
+  const remainingComparisons = leftOut.size > 0 ? kinds.flatMap(({ compare }) => compare(leftOut)) : comparisons
   return {
     schemaVersion: SCHEMA_VERSION,
     run,
@@ -70,7 +72,7 @@ export function summarise({ manifest, records }) {
     relaxes: settings.relaxes,
     parity,
     ...(manifest.deployed && { deployed: manifest.deployed }),
-    ...(isCutShort(manifest) && { isCutShort: true }),
+    ...(isRunCutShort(manifest) && { isCutShort: true }),
     carries: computeRatioRanges(comparisons),
     thresholds: manifest.thresholds.flatMap(expression =>
       testThreshold(expression, {
@@ -80,7 +82,7 @@ export function summarise({ manifest, records }) {
         comparisons,
       }),
     ),
-    ...(precision && { precision: computePrecision({ target: precision, rounds, comparisons: goingComparisons }) }),
+    ...(precision && { precision: computePrecision({ target: precision, rounds, comparisons: remainingComparisons }) }),
     shows: settings.shows,
     calibrations: manifest.calibrations,
     results,
@@ -107,7 +109,7 @@ function listTriedArms(records) {
 function createArmComparison({ manifest, arms, records }) {
   const { rounds, run, settings, parity, precision } = manifest
   const relaxed = settings.relaxes.map(r => r.gate)
-  const judge = (/** @type {Arm} */ a, /** @type {Arm} */ b) => ({
+  const createSides = (/** @type {Arm} */ a, /** @type {Arm} */ b) => ({
     a: { arm: a, rows: parity },
     b: { arm: b, rows: parity },
     relaxed,
@@ -121,10 +123,10 @@ function createArmComparison({ manifest, arms, records }) {
       seed: run.seed,
       contrasts: settings.shows.contrasts,
       ...(precision && { precision: precision.width }),
-      isCutShort: isCutShort(manifest),
-      listDisparities: (a, b) => listPairDisparities(judge(a, b)),
-      renderUnequal: (a, b) => renderUnequalRows(judge(a, b)),
-      listWrong: (a, b) => listWrongRows({ judged: [a, b].map(arm => ({ arm, rows: parity })), relaxed }),
+      isCutShort: isRunCutShort(manifest),
+      listDisparities: (a, b) => listPairDisparities(createSides(a, b)),
+      renderUnequal: (a, b) => renderUnequalRows(createSides(a, b)),
+      listWrong: (a, b) => renderWrongRows({ judged: [a, b].map(arm => ({ arm, rows: parity })), relaxed }),
     })
 }
 
@@ -171,7 +173,7 @@ function summariseArm({ arm, arms, byArm, manifest }) {
     ...(arm.load.ownRequest && { load: { ...arm.load, ownRequest: addAnswerBytes(arm.load.ownRequest, records) } }),
     target: manifest.target,
     trials: { completed: count('completed'), failed: count('failed'), invalid: count('invalid') },
-    spoiled: countSpoiledTrials(records),
+    spoiled: listSpoilingGates(records),
     ...findGrowingSidecars(records),
     boundBy: findMostFrequent(countedRecords.flatMap(record => record.boundBy ?? [])),
     responseTimeMs: null,
@@ -197,11 +199,11 @@ function summariseArm({ arm, arms, byArm, manifest }) {
 function splitRounds({ arm, arms, byArm, manifest }) {
   const records = byArm[arm.id]
   const planned = arm.rounds ?? manifest.rounds
-  const counted = countSummarisedRounds({ planned, records, isCutShort: isCutShort(manifest) })
+  const counted = chooseSummarisedRounds({ planned, records, isCutShort: isRunCutShort(manifest) })
   const splitArm = (/** @type {Arm | undefined} */ other) =>
     other && other !== arm ? groupByRound(byArm[other.id], counted.rounds) : []
   return {
-    summarise: manifest.precision || counted.isSequence ? summariseSequence : summariseValues,
+    summarise: manifest.precision || counted.isSequential ? summariseSequence : summariseValues,
     arm: groupByRound(records, counted.rounds),
     baseline: splitArm(arms.find(other => isBaselineOf(other, arm))),
     unchanged: splitArm(arms.find(other => isWithout('changesPerMinute', other, arm))),
@@ -221,7 +223,7 @@ function findGrowingSidecars(records) {
   const windows = records.flatMap(record => {
     const { load } = record
     if (!load || load.verified === 0 || countDroppedRequests({ ...record, load }) > 0) return []
-    const requests = countRequestsThrough({ ...record, load })
+    const requests = computeRequestsBySidecar({ ...record, load })
     return listSidecars(record).flatMap(sidecar => {
       const count = requests.get(sidecar) ?? 0
       return count > 0 ? [{ service: sidecar.service, bytes: (sidecar.memory.grownBytes ?? 0) / count }] : []
@@ -237,26 +239,23 @@ function findGrowingSidecars(records) {
 }
 
 /**
- * Counts the verified requests of a window that passed each sidecar. They are spread evenly over it and its copies; a loud pair has its
- * own, and a proxy of all pods has all.
+ * Computes how many verified requests of a window passed each sidecar. They are spread evenly over it and its copies; a loud pair
+ * has its own, and a proxy of all pods has all.
  * @param {TrialRecord & { load: LoadResult }} record
- * @returns {Map<ProcessRecord, number>}
+ * @returns {Map<ProcessRecord, number>} by sidecar
  */
-function countRequestsThrough(record) {
+function computeRequestsBySidecar(record) {
   const { load } = record
   const sidecars = listSidecars(record)
-  const ofOwn = splitLoudPair(
-    record,
-    sidecars.filter(({ pods }) => !pods),
-  ).flatMap(({ members, verified }) =>
-    groupCopies(members).flatMap(copies =>
-      copies.map(sidecar => /** @type {const} */ ([sidecar, verified / copies.length])),
-    ),
-  )
-  const ofAll = sidecars
-    .filter(({ pods }) => pods)
-    .map(sidecar => /** @type {const} */ ([sidecar, load.verified + (load.loud?.verified ?? 0)]))
-  return new Map([...ofOwn, ...ofAll])
+  const singleSidecars = sidecars.filter(({ pods }) => !pods)
+  /** @type {Map<ProcessRecord, number>} */
+  const requests = new Map()
+  for (const { members, verified } of splitLoudPair(record, singleSidecars))
+    for (const copies of groupCopies(members))
+      for (const sidecar of copies) requests.set(sidecar, verified / copies.length)
+  for (const proxy of sidecars.filter(({ pods }) => pods))
+    requests.set(proxy, load.verified + (load.loud?.verified ?? 0))
+  return requests
 }
 
 /**
@@ -294,14 +293,14 @@ function isWithout(axis, other, arm) {
 function summariseQuantities({ rounds, service }) {
   const countedRecords = rounds.arm.flatMap(trials => listCountedTrials(trials, countGoodUses))
   const requests = countedRecords.reduce((sum, { load }) => sum + (load?.verified ?? 0), 0)
-  const measureRounds = (/** @type {QuantityRow} */ row) =>
+  const measureRow = (/** @type {QuantityRow} */ row) =>
     rounds.arm.map((trials, i) => {
       if (row.quantile !== undefined && !hasTail(requests, row.quantile)) return null
       const references = Object.fromEntries(REFERENCES.map(name => [name, rounds[name][i]]))
       return measureRound(row, trials, { service, ...references })
     })
   const rows = Object.values(QUANTITIES).filter(row => service === null || row.sidecars)
-  return Object.fromEntries(rows.map(row => [row.header, rounds.summarise(measureRounds(row))]))
+  return Object.fromEntries(rows.map(row => [row.header, rounds.summarise(measureRow(row))]))
 }
 
 /**
@@ -320,12 +319,12 @@ function pickLargestQuantities(sidecars) {
 }
 
 /**
- * Counts the trials that each gate spoiled, and those that failed, with the first reason.
+ * Lists the gates that spoiled trials, with the number of trials and the first reason of each.
  * @param {TrialRecord[]} records of one arm
- * @returns {{ gate: string, part?: string, trials: number, reason: string }[]} gate: `failed` for failed trials; []: every trial is
- *   good for all uses
+ * @returns {{ gate: string, part?: string, trials: number, reason: string }[]} gate: `failed` for failed trials; []: no trial failed,
+ *   and no gate found anything
  */
-function countSpoiledTrials(records) {
+function listSpoilingGates(records) {
   /** @type {{ id: string, gate: string, part?: string, reason: string }[]} */
   const findings = records.flatMap(({ trial: { id }, outcome, reasons, gates }) =>
     outcome === 'failed' ? [{ id, gate: 'failed', reason: reasons[0] }] : gates.map(finding => ({ ...finding, id })),

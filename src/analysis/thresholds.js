@@ -7,6 +7,9 @@ import { createGroupKey, parsePlaneChoice, renderArmName } from '../model/arms.j
 /** Parses and tests conditions on the median ratio of two planes, or of two runs, for CI. Pure. */
 /** @import { Arm, Comparison, Manifest, ThresholdResult } from '../model/types.ts' */
 
+/** Two names of planes, each with a path. */
+const CHARACTERS_MOST = 1000
+
 /** Each operator tests a value against the limit. @type {Record<string, (value: number, limit: number) => boolean>} */
 const OPERATORS = {
   '<=': (value, limit) => value <= limit,
@@ -25,6 +28,7 @@ const OPERATORS = {
  * @property {string} wantsOpen how to get a quantity that needs the open loop
  * @property {string} wantsClosed how to get one that needs the closed loop
  */
+/** The words for the planes of one run, whose names are the sides. @type {Omit<Sides, 'names'>} */
 const PLANES = {
   one: 'a plane',
   many: 'planes of this run',
@@ -126,7 +130,11 @@ function createThresholdResult({ expression, place: { link, cpuLimitCores, load,
 function parseExpression(expression, { sides, arms, services }) {
   const { names, one, many } = sides
   const example = `write it as '${sides.example}'`
-  const createError = (/** @type {string} */ why) => new UsageError(`--threshold '${expression}': ${why}`)
+  const createError = (/** @type {string} */ why) =>
+    new UsageError(`--threshold '${expression.slice(0, CHARACTERS_MOST)}': ${why}`)
+  // It may stand in a manifest that somebody else wrote.
+  if (expression.length > CHARACTERS_MOST)
+    throw createError(`it has more than ${CHARACTERS_MOST} characters; ${example}`)
   const match = /^\s*(\S+)\s+([a-zA-Z0-9]+)(?:@([a-z0-9-]+))?\s*(<=|>=|<|>)\s*(\S+)\s*$/.exec(expression)
   if (!match) throw createError(example)
   const [, pair, quantity, service = null, operator, number] = match
@@ -164,8 +172,8 @@ function findQuantityFault({ quantity, service, sides, arms, services }) {
 }
 
 /**
- * Tests a threshold on each comparison of its two sides. For CPU per request, only comparisons of interleaved arms count if
- * there are any.
+ * Tests a threshold on each comparison of its two sides. CPU per request is measured best side by side: if there are comparisons of
+ * interleaved arms, only these count.
  * @param {Threshold} threshold
  * @param {Comparison[]} comparisons
  * @returns {ThresholdResult[]} value: the ratio a/b; value, held: null if the quantity was spoiled or not measured; []: no
@@ -174,7 +182,6 @@ function findQuantityFault({ quantity, service, sides, arms, services }) {
 export function evaluateThreshold({ expression, a, b, quantity, service, operator, limit }, comparisons) {
   const isPair = (/** @type {Comparison} */ c) => (c.a === a && c.b === b) || (c.a === b && c.b === a)
   const pairComparisons = comparisons.filter(c => c.contrast === null && c.quantity === quantity && isPair(c))
-  // CPU per request is measured best side by side: if there are comparisons of such arms, only these count.
   const interleavedComparisons = quantity === PRIMARY.name ? pairComparisons.filter(c => c.load.isInterleaved) : []
   const counted = interleavedComparisons.length > 0 ? interleavedComparisons : pairComparisons
   const serviceComparisons = counted.filter(c => c.service === service)

@@ -24,32 +24,32 @@ export function computeGapLeast(width) {
 
 /**
  * Chooses the fewest rounds that have an interval.
- * @param {boolean} isSequence the results decided how many rounds there are
+ * @param {boolean} isSequential the results decided how many rounds there are
  * @returns {number}
  */
-export function chooseRoundsLeast(isSequence) {
-  return isSequence ? SEQUENCE_LEAST : ROUNDS_LEAST
+export function chooseRoundsLeast(isSequential) {
+  return isSequential ? SEQUENCE_LEAST : ROUNDS_LEAST
 }
 
 /**
  * Says whether too many rounds are spoiled for a verdict.
  * @param {(number | null)[]} values ratios by round; null: a spoiled round
- * @param {boolean} isSequence the results decided how many rounds there are
+ * @param {boolean} isSequential the results decided how many rounds there are
  * @returns {boolean} false also: there are too few rounds for an interval
  */
-export function hasTooManySpoiledRounds(values, isSequence) {
-  return values.length >= chooseRoundsLeast(isSequence) && computeRoundsUntilFewSpoiled(values, isSequence) > 0
+export function hasTooManySpoiledRounds(values, isSequential) {
+  return values.length >= chooseRoundsLeast(isSequential) && computeRoundsUntilFewSpoiled(values, isSequential) > 0
 }
 
 /**
  * Computes the number of further good rounds that bring the share of spoiled rounds down to the limit.
  * @param {(number | null)[]} values by round; null: the round has no value (spoiled, or an arm has no trial in it), and counts as spoiled
- * @param {boolean} isSequence the results decided how many rounds there are
+ * @param {boolean} isSequential the results decided how many rounds there are
  * @returns {number} 0: few enough are spoiled; Infinity: too many are, and the number of rounds is fixed
  */
-export function computeRoundsUntilFewSpoiled(values, isSequence) {
+export function computeRoundsUntilFewSpoiled(values, isSequential) {
   const missing = values.filter(value => value === null).length
-  if (isSequence) return Math.max(0, Math.ceil(missing / SPOILED_MOST) - values.length)
+  if (isSequential) return Math.max(0, Math.ceil(missing / SPOILED_MOST) - values.length)
   return missing <= SPOILED_MOST_OF_FIXED * values.length ? 0 : Infinity
 }
 
@@ -58,7 +58,7 @@ export function computeRoundsUntilFewSpoiled(values, isSequence) {
  * @typedef {object} RatiosToJudge
  * @property {(number | null)[]} values by round; null: a spoiled round
  * @property {number} seed of the resampling
- * @property {boolean} isSequence the results decided how many rounds there are
+ * @property {boolean} isSequential the results decided how many rounds there are
  * @property {number} [gapLeast] a smaller gap is no difference; GAP_LEAST by default
  * @property {number | null} aaSpread the A/A difference as a share; null: there is no A/A pair, and GAP_LEAST applies instead of
  *   `gapLeast`
@@ -70,8 +70,8 @@ export function computeRoundsUntilFewSpoiled(values, isSequence) {
  * @param {RatiosToJudge} options
  * @returns {{ ratio: Quantity, verdict: Verdict, gapLeast: number }} gapLeast: the gap that applied, a fraction
  */
-export function judgeRounds({ values, seed, isSequence, gapLeast = GAP_LEAST, aaSpread, isSpoiled }) {
-  const ratio = isSequence ? summariseSequence(values) : summariseRatios(values, seed)
+export function judgeRounds({ values, seed, isSequential, gapLeast = GAP_LEAST, aaSpread, isSpoiled }) {
+  const ratio = isSequential ? summariseSequence(values) : summariseRatios(values, seed)
   const appliedGap = aaSpread === null ? GAP_LEAST : gapLeast
   const floor = Math.max(appliedGap, aaSpread ?? 0)
   return { ratio, verdict: chooseVerdict({ ratio, floor, isSpoiled }), gapLeast: appliedGap }

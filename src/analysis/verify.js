@@ -273,7 +273,11 @@ function isSameValue(computed, written) {
   return computed === written || (isNothing(computed) && isNothing(written))
 }
 
-/** @param {unknown} value @returns {boolean} true also: JSON writes the number as null (NaN, Infinity) */
+/**
+ * Says whether a value is null or undefined.
+ * @param {unknown} value
+ * @returns {boolean} true also: JSON writes the number as null (NaN, Infinity)
+ */
 const isNothing = value => value == null || (typeof value === 'number' && !Number.isFinite(value))
 
 /**

@@ -22,7 +22,7 @@ export function renderContrasts({ comparisons, primary = PRIMARY.name }) {
   return [...groupBy(contrasts, c => c.b).values()].flatMap(proxyContrasts => {
     const judged = proxyContrasts.filter(({ verdict }) => verdict !== 'invalid')
     if (proxyContrasts.length <= CONTRASTS_MOST) return proxyContrasts.map(c => renderPair(c))
-    // Too few have a verdict for a range of them.
+    // A range needs two verdicts.
     if (judged.length < 2) return proxyContrasts.slice(0, CONTRASTS_MOST).map(c => renderPair(c))
     const sorted = judged.toSorted((x, y) => Number(x.ratio.median) - Number(y.ratio.median))
     const [least, most] = [sorted[0], sorted[sorted.length - 1]].map(c => `${renderChange(c)} (${c.a})`)

@@ -18,7 +18,7 @@ import {
  * The verdicts on several proxies in one quantity, and the proxy that the others are compared with.
  * @typedef {object} BaselineVerdicts
  * @property {string} baseline
- * @property {Comparison[]} measuredPairs pairs that have a verdict; []: none has
+ * @property {Comparison[]} measuredPairs pairs that have a verdict, or a ratio without an interval; []: none has
  * @property {Comparison[]} baselinePairs those of `measuredPairs` whose `a` is the baseline; [] only if `measuredPairs` is []
  * @property {string[]} lackClauses one clause about the proxies without a verdict against the baseline; []: each has one
  */
@@ -93,10 +93,10 @@ function renderEnds({ baseline, ...proxies }) {
 function renderRanking({ widest, cheapest, dearest }, { baseline, ranked, pairs }) {
   const label = renderQuantityLabel(widest.quantity)
   const { verb, least, most } = chooseEndWords(widest.quantity, cheapest.length)
-  const { soFar, noDifference } = renderSoFar(pairs)
+  const { soFar, noDifference } = chooseCertaintyWords(pairs)
   const certainty = cheapest.length === 1 ? soFar : ` (${noDifference})`
   const renderMultiple = (/** @type {string[]} */ group, /** @type {string} */ end) => {
-    const pair = group.includes(baseline) ? undefined : findPair(pairs, baseline, end)
+    const pair = group.includes(baseline) ? undefined : findPairOfNames(pairs, baseline, end)
     if (!pair) return ''
     const { times, precision } = renderTimes(pair, end)
     return `, ${renderMemberPrefix(group, end)}${times} (${precision})`
@@ -116,7 +116,7 @@ function renderRanking({ widest, cheapest, dearest }, { baseline, ranked, pairs 
 function renderEndsGap({ widest, cheapest, dearest, alike }, { pairs }) {
   const label = renderQuantityLabel(widest.quantity)
   const { verb, less } = chooseEndWords(widest.quantity, cheapest.length)
-  const { soFar, noDifference } = renderSoFar(pairs)
+  const { soFar, noDifference } = chooseCertaintyWords(pairs)
   const [, high] = orderPair(widest)
   const { times, precision } = renderTimes(widest, high)
   const gap = `(${renderMemberPrefix(dearest, high)}${times}, ${precision})`
@@ -144,7 +144,7 @@ function chooseEndWords(quantity, count) {
  * @returns {{ soFar: string, noDifference: string }} soFar: begins with a space; empty: each pair has an interval, and
  *   noDifference is `no difference found`
  */
-function renderSoFar(pairs) {
+function chooseCertaintyWords(pairs) {
   const isOpen = pairs.some(hasNoInterval)
   return { soFar: isOpen ? ' so far' : '', noDifference: isOpen ? 'no difference so far' : 'no difference found' }
 }
@@ -181,7 +181,7 @@ function findEnds({ names, ranked, pairs, apart }) {
   const widest = apart.reduce((best, pair) => (computeDistance(pair) > computeDistance(best) ? pair : best))
   const [low, high] = orderPair(widest)
   const isLess = (/** @type {string} */ name, /** @type {string} */ other) => {
-    const pair = findPair(apart, name, other)
+    const pair = findPairOfNames(apart, name, other)
     return pair !== undefined && orderPair(pair)[0] === name
   }
   const lessThanHigh = ranked.filter(name => isLess(name, high))
@@ -216,7 +216,7 @@ function listTies(first, { candidates, names, pairs }) {
  * @returns {boolean} false also: the pair is not among them
  */
 function isTie(pairs, name, other) {
-  const pair = findPair(pairs, name, other)
+  const pair = findPairOfNames(pairs, name, other)
   return pair !== undefined && isAlike(pair)
 }
 
@@ -227,7 +227,7 @@ function isTie(pairs, name, other) {
  * @param {string} other
  * @returns {Comparison | undefined} undefined: the pair is not among them
  */
-function findPair(pairs, name, other) {
+function findPairOfNames(pairs, name, other) {
   return pairs.find(({ a, b }) => (a === name && b === other) || (a === other && b === name))
 }
 

@@ -21,7 +21,7 @@ const EXTREMES_LEAST = 3
  */
 export function renderManyProxies(comparisons) {
   const contenders = new Set(comparisons.filter(({ a }) => a === comparisons[0].a).map(({ b }) => b))
-  const verdicts = chooseBaseline(comparisons)
+  const verdicts = chooseBaselineVerdicts(comparisons)
   return contenders.size >= EXTREMES_LEAST ? renderExtremes(verdicts) : renderAgainstBaseline(verdicts)
 }
 
@@ -89,13 +89,13 @@ function renderComparatives(quantity) {
 }
 
 /**
- * Chooses the baseline: the first proxy that has a verdict, since one failed repeat of a proxy may invalidate all its
- * pairs; without any verdict, the first proxy.
+ * Chooses the baseline, and gathers the verdicts. The baseline is the first proxy that has a verdict, since one failed repeat of a
+ * proxy may invalidate all its pairs; without any verdict, it is the first proxy.
  * @param {Comparison[]} comparisons of all pairs of several proxies, at least one
  * @returns {BaselineVerdicts}
  */
-function chooseBaseline(comparisons) {
-  const measuredPairs = comparisons.filter(hasVerdict)
+function chooseBaselineVerdicts(comparisons) {
+  const measuredPairs = comparisons.filter(hasValidRatio)
   const [{ a: baseline }] = [...measuredPairs, ...comparisons]
   const baselinePairs = measuredPairs.filter(({ a }) => a === baseline)
   const names = new Set([baseline, ...baselinePairs.map(({ b }) => b)])
@@ -110,7 +110,7 @@ function chooseBaseline(comparisons) {
   return { baseline, measuredPairs, baselinePairs, lackClauses: others.length > 0 ? [lackClause] : [] }
 }
 
-/** Says whether a comparison has a verdict: a ratio that is not invalid. @param {Comparison} comparison */
-function hasVerdict({ verdict, ratio }) {
+/** Says whether a comparison has a ratio that is not invalid; it may have no interval. @param {Comparison} comparison */
+function hasValidRatio({ verdict, ratio }) {
   return ratio.median !== null && verdict !== 'invalid'
 }

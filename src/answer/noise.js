@@ -29,11 +29,11 @@ export function renderSureness({ comparisons, arms }, { primary = PRIMARY.name, 
   const repeats = Math.max(0, ...(pairs.length > 0 ? pairs.map(countRatios) : valueCounts))
   return {
     basis: [
-      ...(controls.length > 0 ? [renderNoiseFloor(controls)] : []),
+      ...(controls.length > 0 ? [renderAaNoiseFloor(controls)] : []),
       ...(repeats > 0 ? [`${renderNounCount(repeats, noun)}.`] : []),
     ],
     notes:
-      drawn.includes(primary) && pairs.some(pair => isApart(pair, arms))
+      drawn.includes(primary) && pairs.some(pair => hasOtherDrawnRatio(pair, arms))
         ? ['Picture: the median of each proxy. Verdict: the median of the ratios, repeat by repeat.']
         : [],
   }
@@ -44,7 +44,7 @@ export function renderSureness({ comparisons, arms }, { primary = PRIMARY.name, 
  * @param {Comparison[]} controls A/A pairs with a ratio, at least one
  * @returns {string} a sentence, which says so if each has one repeat alone
  */
-function renderNoiseFloor(controls) {
+function renderAaNoiseFloor(controls) {
   const floor = Math.max(...controls.map(({ ratio }) => Math.abs(Number(ratio.median) - 1)))
   const hasSingleRepeat = controls.every(control => countRatios(control) === 1)
   return `Noise floor (A/A): ${(100 * floor).toFixed(1)} %${hasSingleRepeat ? ', from one repeat' : ''}.`
@@ -57,7 +57,7 @@ function renderNoiseFloor(controls) {
  * @param {SummaryArm[]} arms with the medians
  * @returns {boolean} false also: a median or the ratio is not known, the verdict is invalid, or the pair is a contrast
  */
-function isApart(pair, arms) {
+function hasOtherDrawnRatio(pair, arms) {
   const { a, b, contrast, quantity, ratio, verdict } = pair
   if (contrast !== null || ratio.median === null || verdict === 'invalid') return false
   const findMedian = (/** @type {string} */ name) => {

@@ -27,7 +27,7 @@ export function renderPairs({ comparisons, primary = PRIMARY.name, others = [MEM
   const points = groupBy(primaryPairs, pair => createGroupKey(pair))
   const againstFirst = primaryPairs.filter(({ a }) => a === primaryPairs[0].a)
   const byContender = groupBy(againstFirst, ({ b }) => b)
-  if (points.size > 1) return [...byContender.values()].map(renderPoints)
+  if (points.size > 1) return [...byContender.values()].map(renderVerdictsByPoint)
   if (byContender.size > 1) return [renderManyProxies(primaryPairs)]
   return againstFirst.map(pair => {
     const ofPair = pairs.filter(({ a, b }) => a === pair.a && b === pair.b)
@@ -42,7 +42,7 @@ export function renderPairs({ comparisons, primary = PRIMARY.name, others = [MEM
  * @param {Comparison[]} comparisons of one pair, one for each point
  * @returns {string} one sentence
  */
-function renderPoints(comparisons) {
+function renderVerdictsByPoint(comparisons) {
   const [{ a, b, quantity }] = comparisons
   const count = comparisons.length
   const listWithVerdict = (/** @type {Comparison['verdict']} */ verdict) =>

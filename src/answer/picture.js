@@ -91,7 +91,7 @@ export function joinPictures(pictures) {
  * @param {Picture} picture
  * @returns {Picture} a new picture; without rows and columns, if no cell has a value
  */
-export function dropEmptyCells({ columns, rows, ...picture }) {
+export function dropEmptyRowsAndColumns({ columns, rows, ...picture }) {
   const isFilled = (/** @type {unknown} */ _, /** @type {number} */ i) => rows.some(({ cells }) => cells[i] !== null)
   return {
     ...picture,

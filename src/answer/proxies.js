@@ -2,7 +2,7 @@ import { findQuantity, formatValue, PRIMARY, QUANTITIES, SHOWN_BY_DEFAULT } from
 import { groupBy } from '../lib/group-by.js'
 import { createGroupKey, listVariedAxes, renderArmName, renderAxes } from '../model/arms.js'
 import { renderChange, renderRatio } from './pair.js'
-import { dropEmptyCells } from './picture.js'
+import { dropEmptyRowsAndColumns } from './picture.js'
 
 /**
  * Pictures of the quantities of proxies. If arms differ in nothing else, each proxy has a row; if an experiment varies axes,
@@ -48,9 +48,9 @@ export function drawProxies({ arms: allArms, comparisons, quantities, primary = 
   const arms = allArms.filter(arm => arm.repeatOf === null && arm.trials.completed > 0)
   const names = quantities.filter(name => arms.some(arm => isInformative(arm, name)))
   const pairs = comparisons.filter(c => c.quantity === primary && c.service === null && !c.isControl)
-  const picture = hasPoints(arms)
-    ? drawPoints({ arms, pairs, primary, names, varied: listVariedAxes(arms) })
-    : drawRows(arms, pairs, { names, primary, furtherColumns: columns })
+  const picture = hasAxisPoints(arms)
+    ? drawPointRows({ arms, pairs, primary, names, varied: listVariedAxes(arms) })
+    : drawProxyRows(arms, pairs, { names, primary, furtherColumns: columns })
   return picture.rows.length === 0 || picture.columns.length === 0 ? [] : [picture]
 }
 
@@ -60,7 +60,7 @@ export function drawProxies({ arms: allArms, comparisons, quantities, primary = 
  * @param {SummaryArm[]} arms without A/A arms
  * @returns {boolean}
  */
-export function hasPoints(arms) {
+export function hasAxisPoints(arms) {
   return listVariedAxes(arms).length > 0 && new Set(arms.map(renderArmName)).size < arms.length
 }
 
@@ -85,7 +85,7 @@ function isInformative(arm, name) {
  *   those of the quantities
  * @returns {Picture}
  */
-function drawRows(arms, pairs, { names, primary, furtherColumns }) {
+function drawProxyRows(arms, pairs, { names, primary, furtherColumns }) {
   const first = arms.find(arm => arm.hasSidecars)
   const against = pairs.filter(c => c.contrast === null && first && c.a === renderArmName(first))
   const isMany = against.length > 1
@@ -103,7 +103,7 @@ function drawRows(arms, pairs, { names, primary, furtherColumns }) {
     ...(name === primary && isMany ? [{ column: { heading: `against ${against[0].a}` }, drawCell: drawArmRatio }] : []),
   ])
   const allColumns = [...columns, ...furtherColumns]
-  return dropEmptyCells({
+  return dropEmptyRowsAndColumns({
     isOfProxies: true,
     columns: allColumns.map(({ column }) => column),
     rows: arms.map(arm => ({
@@ -126,7 +126,7 @@ function drawRows(arms, pairs, { names, primary, furtherColumns }) {
  * @param {AxisName[]} options.varied the axes that vary
  * @returns {Picture}
  */
-function drawPoints({ arms, pairs, primary, names, varied }) {
+function drawPointRows({ arms, pairs, primary, names, varied }) {
   const withSidecars = arms.filter(arm => arm.hasSidecars)
   const points = [...groupBy(withSidecars.length > 0 ? withSidecars : arms, arm => renderAxes(arm, varied)).values()]
   const proxies = [...new Set(arms.map(renderArmName))]
@@ -139,7 +139,7 @@ function drawPoints({ arms, pairs, primary, names, varied }) {
     const proxyColumns = proxies.map(proxy => createProxyColumn(name, { proxy, arms, contrasts }))
     return isPrimary ? [...proxyColumns, ...ratioColumns] : proxyColumns
   })
-  return dropEmptyCells({
+  return dropEmptyRowsAndColumns({
     columns: columns.map(({ column }) => column),
     rows: points.map(point => ({
       label: renderAxes(point[0], varied),

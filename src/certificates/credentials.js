@@ -14,12 +14,12 @@ export const CLIENT_IDENTITY = renderSpiffeId('client')
 
 /**
  * Certificates with one flaw each, by name: a sidecar that accepts the client must refuse them (parity/beside/peers.js).
- * @type {Record<string, CertificateFlaws & { identity?: string, isOfAnother?: boolean }>} identity absent: the client's;
- *   isOfAnother: issued by another authority with the same name
+ * @type {Record<string, CertificateFlaws & { identity?: string, isOfAnotherCa?: boolean }>} identity absent: the client's;
+ *   isOfAnotherCa: issued by another authority with the same name
  */
 export const FLAWED_CERTIFICATES = {
   'self-signed': { isSelfSigned: true },
-  'another-ca': { isOfAnother: true },
+  'another-ca': { isOfAnotherCa: true },
   expired: { validIn: 'past' },
   'not-yet-valid': { validIn: 'future' },
   'no-client-auth': { usages: ['serverAuth'] },

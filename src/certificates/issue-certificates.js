@@ -10,8 +10,8 @@ const ISSUER = path.join(ROOT, 'src/certificates/issuer.js')
 const DEADLINE_MS = 600_000
 
 /**
- * @typedef {object} Issue
- * @property {string} certificates the folder of ECDSA certificates, from which lib/certificate-files.js locates those of RSA
+ * @typedef {object} IssueOptions
+ * @property {string} certificates the folder of ECDSA certificates, from which model/certificate-files.js locates those of RSA
  * @property {string[]} names of services
  * @property {string[]} [rotated] services that get a second certificate; absent: none
  * @property {readonly KeyType[]} keyTypes of which each gets a folder and an authority of its own
@@ -20,13 +20,14 @@ const DEADLINE_MS = 600_000
  */
 
 /**
- * Writes the certificates of services, and the flawed ones, in a process of its own: the code for it takes 20 MiB of memory.
- * @param {Issue} issue
- * @throws {BenchError} if that process fails, as when a folder has flawed certificates already, or takes more than DEADLINE_MS; what it has
- *   written by then stays, also in place of older certificates
+ * Writes the certificates of services, and the flawed ones, in a process of its own: the code for it takes 20 MiB of memory. Those that a
+ * folder has are replaced by ones of a new authority.
+ * @param {IssueOptions} options
+ * @throws {BenchError} if that process fails, as when a folder cannot be written, or takes more than DEADLINE_MS; what it has written by
+ *   then stays, also in place of older certificates
  */
-export async function issueCertificates(issue) {
-  const input = JSON.stringify(issue)
+export async function issueCertificates(options) {
+  const input = JSON.stringify(options)
   const { failed, stderr, shortMessage } = await execa(process.execPath, [ISSUER], {
     input,
     reject: false,
@@ -34,7 +35,7 @@ export async function issueCertificates(issue) {
   })
   if (!failed) return
   const why = findErrorLine(stderr) ?? shortMessage
-  throw new BenchError(`cannot make certificates in ${issue.certificates}: ${why}`)
+  throw new BenchError(`cannot make certificates in ${options.certificates}: ${why}`)
 }
 
 /**

@@ -1,13 +1,13 @@
-// A process of its own. It reads an `Issue` (issue-certificates.js) as JSON from stdin, and writes its certificates and the flawed ones.
-// Its parent reads an error from stderr.
+// A process of its own. It reads `IssueOptions` (issue-certificates.js) as JSON from stdin, and writes the certificates and the flawed
+// ones. Its parent reads an error from stderr.
 import { json } from 'node:stream/consumers'
-import { locateCertificates, renderNextCertificateName } from '../lib/certificate-files.js'
 import { writeCertificates } from '../lib/certificates.js'
+import { locateCertificates, renderNextCertificateName } from '../model/certificate-files.js'
 import { renderSpiffeId } from '../model/sidecar-contract.js'
 import { writeFlawedCertificates } from './flawed-certificates.js'
 
-const issue = /** @type {import('./issue-certificates.js').Issue} */ (await json(process.stdin))
-const { certificates, names, rotated = [], keyTypes, lifeMs, hasAuthorityKey } = issue
+const options = /** @type {import('./issue-certificates.js').IssueOptions} */ (await json(process.stdin))
+const { certificates, names, rotated = [], keyTypes, lifeMs, hasAuthorityKey } = options
 const services = [
   ...names.map(name => ({ name, identity: renderSpiffeId(name) })),
   ...rotated.map(name => ({ name: renderNextCertificateName(name), identity: renderSpiffeId(name), dnsName: name })),

@@ -57,15 +57,3 @@ function fitMediansOverSidecars(pairs) {
     points: points.map(([sidecars, value]) => [sidecars, value, value - (base + slope * sidecars)]),
   }
 }
-
-/**
- * Renders the value of a point, with its distance from the line in brackets: `12.3 (+0.4)`.
- * @param {number} value
- * @param {number} residual
- * @param {{ digits?: number, digitsOff?: number }} [options] digits: of the value, 1 by default; digitsOff: of the residual, as
- *   many by default
- * @returns {string}
- */
-export function renderWithResidual(value, residual, { digits = 1, digitsOff = digits } = {}) {
-  return `${value.toFixed(digits)} (${residual >= 0 ? '+' : ''}${residual.toFixed(digitsOff)})`
-}

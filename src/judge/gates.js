@@ -31,7 +31,7 @@ export const GATES = new Map(
  */
 export function judgeTrial(record, relaxed) {
   const { load, trial } = record
-  const boundBy = findBound(record)
+  const boundBy = findBoundOrDrops(record)
   // Turns of a second do not divide into the halves of a window.
   const hasHalves = trial.arm.load.kind !== 'idle' && !trial.arm.load.isInterleaved
   const steady = hasHalves ? isSteady(load) : null
@@ -47,11 +47,11 @@ export function judgeTrial(record, relaxed) {
 }
 
 /**
- * Finds what bound a trial: a saturated process or machine, drops, else its rate or its users.
+ * Finds what bound a trial (`findTrialBound`); `drops`, if nothing was saturated and requests of an open loop were dropped.
  * @param {GatedRecord} record
  * @returns {TrialRecord['boundBy']} null: the arm is idle or interleaved
  */
-function findBound(record) {
+function findBoundOrDrops(record) {
   const { generatorCpus, host, loadHost, load, trial } = record
   const { kind } = trial.arm.load
   // The turns determine the rate of a closed loop in turns, so nothing else can have bound it.

@@ -1,5 +1,5 @@
 import { appendPoint, appendStretch, POINTS_MOST } from '../lib/bounded.js'
-import { computeRise, finiteOrNull } from './record/compute-window.js'
+import { computeRise, finiteOrNull } from '../lib/counters.js'
 
 /** The CPU and memory that each sidecar uses during a trial, from sample to sample. Pure. */
 /** @import { ProcessSpec, Reading, Sample } from '../model/types.ts' */

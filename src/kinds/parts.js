@@ -26,7 +26,7 @@ const PARTS = /** @type {const} */ ({
  * Finds the part of a record that one kind alone has.
  * @param {Pick<TrialRecord, 'rollout' | 'growth'>} record
  * @returns {{ name: keyof typeof PARTS, part: RecordPart<any, any> & { schema: import('zod').ZodType }, judged:
- *   object } | undefined} undefined: the record has no such part
+ *   object } | undefined} judged: its content; undefined: the record has no such part
  */
 export function findRecordPart(record) {
   const names = /** @type {(keyof typeof PARTS)[]} */ (Object.keys(PARTS))

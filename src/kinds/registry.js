@@ -31,9 +31,8 @@ export const KIND_FIELDS = { ...search.fields, ...growth.fields, ...rollout.fiel
 const MEASURED = /** @type {const} */ (['cost', 'capacity'])
 
 /**
- * Lists the kinds of an experiment's trials, in the order in which they run: the one that its fields request (`isRequested`) alone, of
- * several the last of KINDS; else those of `measure`, cost first and each once, else
- * `capacity`.
+ * Lists the kinds of an experiment's trials, in the order in which they run: the one that its fields request (`isRequested`; if several
+ * do, the last of KINDS), else those of `measure`, cost first and each once, else `capacity`.
  * @param {ExperimentFields & { measure: ('cost' | 'capacity')[] | null }} experiment
  * @returns {TrialKind[]}
  */

@@ -117,12 +117,12 @@ export function listResults({ results }) {
 /**
  * Says whether any result of a summary is of a kind with rounds, or with windows.
  * @param {Summary} summary
- * @param {'hasRounds' | 'hasWindows'} name
+ * @param {'hasRounds' | 'hasWindows'} field of sections
  * @returns {boolean}
  * @throws {BenchError} if this version of the kit has no such kind
  */
-export function hasResultWith(summary, name) {
-  return listResults(summary).some(({ sections }) => sections[name] !== false)
+export function hasResultWith(summary, field) {
+  return listResults(summary).some(({ sections }) => sections[field] !== false)
 }
 
 /**

@@ -68,15 +68,15 @@ function createCostPicture(rows, { noun, isAlone, renderName }) {
  */
 function renderVerdict(rows, quantity) {
   if (rows.length === 0) return `Nothing was counted: no sidecar is on both sides (${DEFINITIONS[quantity]}).`
-  const changes = rows.map(({ ratio }) => ratio - 1)
   if (rows.every(isWithinNoise))
     return `No difference found: a request takes as many ${NOUNS[quantity]} on either side.`
+  const changes = rows.map(({ ratio }) => ratio - 1)
   const [least, most] = [Math.min(...changes), Math.max(...changes)]
-  const ends = [least, most].map(change => formatChange(Math.abs(change)).replace('+', '').replace(' %', ''))
+  const formatSize = (/** @type {number} */ change) => formatChange(Math.abs(change)).replace('+', '').replace(' %', '')
   if (least < 0 && most > 0)
-    return `A request takes between ${ends[0]} % less and ${ends[1]} % more ${NOUNS[quantity]} than before.`
-  const range = ends[0] === ends[1] ? ends[0] : ends.toSorted((a, b) => Number(a) - Number(b)).join(' to ')
-  return `A request takes ${range} % ${most > 0 ? 'more' : 'less'} ${NOUNS[quantity]} than before.`
+    return `A request takes between ${formatSize(least)} % less and ${formatSize(most)} % more ${NOUNS[quantity]} than before.`
+  const ends = (least < 0 ? [most, least] : [least, most]).map(formatSize)
+  return `A request takes ${[...new Set(ends)].join(' to ')} % ${most > 0 ? 'more' : 'less'} ${NOUNS[quantity]} than before.`
 }
 
 /** Says whether the sides differ by no more than the counts of one side do among themselves. @param {Row} row */

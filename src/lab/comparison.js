@@ -1,5 +1,5 @@
 import { computeSpread } from './count.js'
-import { classifyStack, findStackFilter, sumCostsBy, sumInclusive } from './groups.js'
+import { classifyStack, findStackFilter, sumCostsBy, sumInclusiveCosts } from './groups.js'
 import { sumSelfCosts } from './profile.js'
 
 /** Compares the costs of two folders of scripts. Pure. @import { Stack } from './profile.js' */
@@ -113,7 +113,7 @@ function listChangedFunctions(old, next, most) {
   const parts = joinCosts(sumCostsBy(old.stacks, chooseFunction), sumCostsBy(next.stacks, chooseFunction))
   const computeChange = (/** @type {Part} */ part) => Math.abs(part.new - part.old)
   const changed = parts.sort((a, b) => computeChange(b) - computeChange(a))
-  const inclusive = sumInclusive(next.stacks)
+  const inclusive = sumInclusiveCosts(next.stacks)
   const goneShare = old.samples === undefined ? GONE_SHARE.counted : GONE_SHARE.sampled
   const goneLeast = goneShare * sumSelfCosts(old.stacks)
   return changed

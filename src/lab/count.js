@@ -5,11 +5,12 @@ import { createInstructionCounter, wrapInCallgrind } from './callgrind.js'
 import { joinStacks } from './profile.js'
 import { createRequestSender } from './request-sender.js'
 import { createCallCounter, PURPOSES, sumCalls, wrapInStrace } from './strace.js'
+import { wrapSidecars } from './wrap-sidecars.js'
 
 /**
  * Counts the instructions that the sidecars of a link execute for a request, and their system calls. Requests come one at a
  * time, so that neither waiting nor other work changes the count.
- * @import { Arm, DataPlane, Endpoint, ProcessSpec, Tool } from '../model/types.ts'
+ * @import { Arm, Endpoint, ProcessSpec, Tool } from '../model/types.ts'
  * @import { Testbed } from '../run/kind.js'
  * @import { Stack } from './profile.js'
  * @import { CallKinds } from './strace.js'
@@ -61,7 +62,7 @@ const BURSTS = [3, 6]
 export async function countInstructions({ valgrind, callers, hasHandshakes, ...options }) {
   const { arm, requests } = options
   const counterOptions = createCallgrindOptions({ valgrind, ...options }, { callers })
-  const { sidecars, bursts } = await countSidecars({ ...options, ...counterOptions, hasBursts: hasHandshakes })
+  const { sidecars, bursts } = await runUnderCounters({ ...options, ...counterOptions, hasBursts: hasHandshakes })
   return sidecars.map(({ service, halves }, i) => {
     const instructions = createCount(halves.map(({ total }) => total / (requests / 2)))
     const totals = bursts.map(({ counts, ...burst }) => ({ ...burst, total: counts[i].total }))
@@ -85,7 +86,7 @@ export async function countInstructions({ valgrind, callers, hasHandshakes, ...o
  */
 export async function countCalls({ strace, ...options }) {
   const { arm, requests } = options
-  const { sidecars } = await countSidecars({
+  const { sidecars } = await runUnderCounters({
     ...options,
     wrap: spec => wrapInStrace(spec, strace),
     createCounter: createCallCounter,
@@ -122,7 +123,7 @@ export async function countCalls({ strace, ...options }) {
  * @throws {BenchError} if a service does not start, the application does not answer a request, or a counter fails; the signal's
  *   reason when it aborts
  */
-async function countSidecars({ testbed, requests, hasBursts = false, wrap, createCounter, ...options }) {
+async function runUnderCounters({ testbed, requests, hasBursts = false, wrap, createCounter, ...options }) {
   const services = await startServices({ testbed: wrapSidecars(testbed, wrap), ...options })
   const { deployment } = services
   try {
@@ -140,7 +141,7 @@ async function countSidecars({ testbed, requests, hasBursts = false, wrap, creat
       halves.push(await takeCounts())
     }
     const endpoints = specs.flatMap(({ listens }) => listens.filter(({ port }) => port === PORTS.inbound))
-    const bursts = hasBursts ? await countBursts({ endpoints, send, takeCounts }) : []
+    const bursts = hasBursts ? await measureBursts({ endpoints, send, takeCounts }) : []
     return { sidecars: specs.map(({ service }, i) => ({ service, halves: halves.map(half => half[i]) })), bursts }
   } finally {
     await deployment.remove()
@@ -148,14 +149,15 @@ async function countSidecars({ testbed, requests, hasBursts = false, wrap, creat
 }
 
 /**
- * Counts while requests that are sent at once open new connections between the sidecars: those of BURSTS, one burst after the other.
+ * Sends BURSTS one after the other, the requests of each at once, and counts the connections that each opens between the sidecars, and
+ * what the sidecars execute meanwhile.
  * @template Taken
  * @param {{ endpoints: Endpoint[], send: ReturnType<typeof createRequestSender>, takeCounts: () => Promise<Taken[]> }} options
  *   endpoints: the inbound ones of the sidecars; send: sends requests; takeCounts: reads the counts of all sidecars
  * @returns of each burst: requests, connections: their numbers; counts: by sidecar
- * @throws as `countSidecars`
+ * @throws as `runUnderCounters`
  */
-async function countBursts({ endpoints, send, takeCounts }) {
+async function measureBursts({ endpoints, send, takeCounts }) {
   const listConnections = () => endpoints.flatMap(listPeers)
   const bursts = []
   for (const requests of BURSTS) {
@@ -200,23 +202,7 @@ export function computeSpread({ value, counts }) {
 }
 
 /**
- * Copies a testbed, with planes that wrap the sidecars they create. Planes without sidecars stay as they are.
- * @param {Testbed} testbed
- * @param {(spec: ProcessSpec) => ProcessSpec} wrap changes the process of a sidecar
- * @returns {Testbed}
- */
-export function wrapSidecars(testbed, wrap) {
-  /** @type {Record<string, DataPlane>} */
-  const planes = {}
-  for (const [name, plane] of Object.entries(testbed.programs.planes)) {
-    const { createSidecar } = plane
-    planes[name] = createSidecar ? { ...plane, createSidecar: options => wrap(createSidecar(options)) } : plane
-  }
-  return { ...testbed, programs: { ...testbed.programs, planes } }
-}
-
-/**
- * Creates the options of `countSidecars` for callgrind.
+ * Creates the options of `runUnderCounters` for callgrind.
  * @param {Pick<Counted, 'arm' | 'signal'> & { valgrind: Tool }} options
  * @param {{ callers: number }} counting callers: the number of callers by which calls of a function are counted apart
  */

@@ -113,7 +113,7 @@ export function sumCostsBy(stacks, chooseGroup) {
  * @param {Stack[]} stacks
  * @returns {Map<string, number>} by the name of the function
  */
-export function sumInclusive(stacks) {
+export function sumInclusiveCosts(stacks) {
   /** @type {Map<string, number>} */
   const sums = new Map()
   for (const { frames, self } of stacks)

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { execa } from 'execa'
 import { BenchError } from '../lib/errors.js'
 import { groupBy } from '../lib/group-by.js'
-import { findNoexec } from '../lib/mounts.js'
+import { findNoexecMount } from '../lib/mounts.js'
 import { joinStacks, shortenName } from './profile.js'
 
 /**
@@ -110,7 +110,7 @@ async function recordSamples({ perf, pids, seconds, file, signal }) {
   }
   const read = await run(['script', '-i', file, '--no-inline', '-F', FIELDS])
   signal.throwIfAborted()
-  if (read.failed) throw new BenchError(`perf cannot read what it recorded: ${findErrorLine(`${read.stderr}`)}`)
+  if (read.failed) throw new BenchError(`perf cannot read what it recorded: ${findPerfError(`${read.stderr}`)}`)
   return `${read.stdout}`
 }
 
@@ -123,12 +123,12 @@ async function recordSamples({ perf, pids, seconds, file, signal }) {
  */
 export function renderPerfRefusal(stderr, paranoid, { isRoot = false, file } = {}) {
   const setting = paranoid === null ? `there is no ${PARANOID}` : `${PARANOID} is ${paranoid.trim()}`
-  const mount = file === undefined ? null : findNoexec(file)
+  const mount = file === undefined ? null : findNoexecMount(file)
   if (mount !== null)
-    return `perf cannot sample the sidecars: ${findErrorLine(stderr)}; it wrote to ${mount}, which is mounted with noexec: set TMPDIR to a folder elsewhere`
+    return `perf cannot sample the sidecars: ${findPerfError(stderr)}; it wrote to ${mount}, which is mounted with noexec: set TMPDIR to a folder elsewhere`
   const containerAdvice = 'a container needs CAP_PERFMON, and a seccomp profile that lets it call perf_event_open'
   const rootAdvice = isRoot ? '' : 'run as root, or sudo sysctl kernel.perf_event_paranoid=2; '
-  return `perf cannot sample the sidecars: ${findErrorLine(stderr)} (${setting}); ${rootAdvice}${containerAdvice}`
+  return `perf cannot sample the sidecars: ${findPerfError(stderr)} (${setting}); ${rootAdvice}${containerAdvice}`
 }
 
 /**
@@ -136,7 +136,7 @@ export function renderPerfRefusal(stderr, paranoid, { isRoot = false, file } = {
  * @param {string} text stderr
  * @returns {string} without a point or colon at its end; `it does not say why`: there is no such line
  */
-function findErrorLine(text) {
+function findPerfError(text) {
   const line = text
     .split('\n')
     .find(line => /\w/.test(line) && line.trim() !== 'Error:' && !line.startsWith('[ perf record:'))

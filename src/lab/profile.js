@@ -31,10 +31,10 @@ export function parseProfile(text) {
   let isCall = false
   for (const line of text.split('\n')) {
     const [, key, value] = /^(fn|ob|cfn|cob|calls)=(.*)$/.exec(line) ?? []
-    if (key === 'ob') object = parseName(names.ob, value)
-    else if (key === 'fn') current = findOrAdd(object, parseName(names.fn, value))
-    else if (key === 'cfn') parseName(names.fn, value)
-    else if (key === 'cob') parseName(names.ob, value)
+    if (key === 'ob') object = parseCompressedName(names.ob, value)
+    else if (key === 'fn') current = findOrAdd(object, parseCompressedName(names.fn, value))
+    else if (key === 'cfn') parseCompressedName(names.fn, value)
+    else if (key === 'cob') parseCompressedName(names.ob, value)
     else if (key === 'calls') isCall = true
     else if (/^[-+*\d]/.test(line)) {
       const cost = Number(line.split(' ')[1] ?? 0)
@@ -64,7 +64,7 @@ export function joinStacks(stacks) {
  * @param {string} value such as `(12) memcpy`
  * @returns {string} the whole value, if it has no number; `???`: the number is unknown
  */
-function parseName(known, value) {
+function parseCompressedName(known, value) {
   const [, id, name] = /^\((\d+)\)(?: (.*))?$/.exec(value) ?? [null, value, value]
   if (name) known.set(id, name)
   return known.get(id) ?? '???'

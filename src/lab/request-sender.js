@@ -3,8 +3,8 @@ import { BenchError } from '../lib/errors.js'
 import { renderPercent } from '../lib/units.js'
 import { withAbort } from '../lib/wait.js'
 import { computeCpuCores } from '../model/compute-cpu-cores.js'
-import { createRequestKind, renderHeaders } from '../model/requests.js'
-import { assertStillRun } from '../run/alive.js'
+import { createRequestKind, renderFillerHeaders } from '../model/requests.js'
+import { assertNoneExits } from '../run/alive.js'
 import { addSidecarLogs } from '../run/first-request.js'
 
 /**
@@ -36,16 +36,14 @@ const HANG_SHARE = 0.2
 export function createRequestSender({ testbed, arm, entry, deployment, timeoutSeconds, signal }) {
   const { target } = testbed.site
   const { processes } = deployment
-  const { protocol, hostname: address, port } = new URL(entry.urls[0])
-  const credentials = protocol === 'https:' ? entry.certificate : null
-  const endpoint = { address, port: Number(port) }
+  const { endpoint, certificate: credentials } = entry
   const { request, answer } = createLoadRequest(arm, entry)
   return async (count, atOnce, place = {}) => {
     const repetition = { answer, expected: entry.request, timeoutSeconds, requests: count, atOnce, ...place }
     const repeating = target.call('repeat', { endpoint, request, credentials, ...repetition })
     await withAbort(repeating, signal).catch(async error => {
       signal.throwIfAborted()
-      await assertStillRun(processes, 'window')
+      await assertNoneExits(processes, 'window')
       throw await addSidecarLogs(await addHangingSidecars(error, { target, processes }), processes)
     })
   }
@@ -53,23 +51,21 @@ export function createRequestSender({ testbed, arm, entry, deployment, timeoutSe
 
 /**
  * Creates the request of a load: that of the pipeline, else the first kind of the arm's requests, else a POST of its payload. The path
- * is that of the first URL; for requests of a kind, if that is `/`, the path of the kind.
+ * is that of the entry; for requests of a kind, if that is `/`, the path of the kind.
  * @param {Arm} arm
  * @param {Started['entry']} entry
  * @returns request; answer: the body with which the kit's application answers
  */
-function createLoadRequest(arm, { urls, host, request: pipelineRequest }) {
-  const { pathname, search } = new URL(urls[0])
-  const urlPath = `${pathname}${search}`
+function createLoadRequest(arm, { path: entryPath, host, request: pipelineRequest }) {
   const { requests, payloadBytes = 0 } = arm.load
   const kind = requests?.[0] ?? createRequestKind({}, payloadBytes)
   const answer = 'x'.repeat(kind.responseBytes)
   if (pipelineRequest) {
     const { method, headers, body } = pipelineRequest
-    return { request: { host, method, path: urlPath, headers, body }, answer }
+    return { request: { host, method, path: entryPath, headers, body }, answer }
   }
-  const path = urlPath === '/' ? kind.path : urlPath
-  const headers = renderHeaders(kind.requestHeaderBytes)
+  const path = entryPath === '/' ? kind.path : entryPath
+  const headers = renderFillerHeaders(kind.requestHeaderBytes)
   return { request: { host, method: kind.method, path, headers, body: 'x'.repeat(kind.requestBytes) }, answer }
 }
 

@@ -2,9 +2,10 @@ import path from 'node:path'
 import { BenchError } from '../lib/errors.js'
 import { createStandingServices } from '../run/standing-services.js'
 import { runTrial } from '../run/trial.js'
-import { createCount, wrapSidecars } from './count.js'
+import { createCount } from './count.js'
 import { readPid, samplePids, wrapWithPidFile } from './perf.js'
 import { joinStacks } from './profile.js'
+import { wrapSidecars } from './wrap-sidecars.js'
 
 /**
  * Samples the CPU time of sidecars under load, by stack, in the window of a trial as `bench` makes it.
@@ -90,7 +91,7 @@ async function sampleSidecars(folders, options) {
  * Joins the windows of one sidecar. The CPU time that the kernel counted is divided among the stacks by their samples.
  * @param {{ link: string, service: string }} sidecar
  * @param {{ profile: Profile, nanos: number }[]} windows at least one; nanos: the CPU time of a request; NaN: it is not known, and
- *   so is that of all windows
+ *   neither is `cpu`
  * @returns cpu: of a request, in ns; samples: their number; stacks: ns of a request
  * @throws {BenchError} if a window has no sample
  */

@@ -1,4 +1,4 @@
-import { computeSteadyGrowth, renderGrowth } from '../model/memory-growth.js'
+import { computeSteadyGrowth, renderGrowthPerRequest } from '../model/memory-growth.js'
 import { startServices } from '../run/start-services.js'
 import { createRequestSender } from './request-sender.js'
 
@@ -52,7 +52,7 @@ export async function assertServes({ requests, say, ...options }, inspect) {
       // The first part fills pools and caches.
       const bytes = computeSteadyGrowth(residentBytes[i])
       if (bytes === null) continue
-      const growth = renderGrowth(bytes / ((PARTS - 1) * partRequests))
+      const growth = renderGrowthPerRequest(bytes / ((PARTS - 1) * partRequests))
       say(`${spec.service}'s sidecar of ${options.arm.link} keeps memory of each request: it grew by ${growth}`)
     }
     return await inspect(services)

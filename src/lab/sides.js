@@ -94,11 +94,12 @@ async function unpackFromGit({ ref, scripts, into }) {
   mkdirSync(into, { recursive: true })
   // git archives only the folder in which it runs.
   const argv = ['-C', folder, 'archive', `--output=${archive}`, '--end-of-options', ref]
-  const { failed, stderr, code } = await execa('git', argv, { reject: false, timeout: DEADLINE_MS })
+  const { failed, stderr, shortMessage, code } = await execa('git', argv, { reject: false, timeout: DEADLINE_MS })
   const advice = 'name a commit that has it, or a folder: --against FOLDER'
   if (code === 'ENOENT')
     throw new UsageError(`${scripts} in ${ref} needs git, which is not installed; name a folder: --against FOLDER`)
-  if (failed) throw new UsageError(`git has no ${scripts} in ${ref}: ${`${stderr}`.split('\n')[0]}; ${advice}`)
+  const why = stderr?.split('\n')[0] || shortMessage
+  if (failed) throw new UsageError(`git has no ${scripts} in ${ref}: ${why}; ${advice}`)
   await execa('tar', ['-xf', archive, '-C', into], { timeout: DEADLINE_MS }).catch(error => {
     throw new BenchError(`cannot unpack the scripts of ${ref}: ${error.message}`, { cause: error })
   })

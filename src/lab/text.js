@@ -1,5 +1,5 @@
 import { groupBy } from '../lib/group-by.js'
-import { alignLeft, alignRight, joinParts, renderTextTable } from '../lib/text-table.js'
+import { alignLeft, alignRight, joinParts, keepColumns, renderTextTable } from '../lib/text-table.js'
 import { DEFINITIONS } from './comparison.js'
 
 /**
@@ -53,16 +53,16 @@ export const formatChange = share => `${share > 0 ? '+' : ''}${(100 * share).toF
 
 /**
  * Renders all tables, with their definitions and notes. Those of one side alone lack the columns that compare two.
- * @param {LabResults} results rows: at least one, else the sentence on noise names no quantity
+ * @param {LabResults} results rows: []: a sentence says that nothing was counted
  * @returns {string} lines, with an empty line between the parts
  */
 export function renderLabDetails({ rows, breakdowns, labels, notes, isAlone = false }) {
   const tables = [tabulateRows(rows), ...breakdowns.flatMap(tabulateBreakdown)]
-  const shownTables = isAlone ? tables.map(dropOldColumns) : tables
+  const shownTables = isAlone ? tables.map(dropComparingColumns) : tables
   return joinParts([
     isAlone ? [labels.new] : [`old: ${labels.old}`, `new: ${labels.new}`],
     ...shownTables.map(table => [...(table.caption ? [table.caption] : []), ...renderTextTable(table)]),
-    [renderNoiseFloor(rows), ...listDefinitions(rows), ...notes],
+    [renderNoise(rows), ...listDefinitions(rows), ...notes],
   ])
 }
 
@@ -73,10 +73,8 @@ const COMPARING_COLUMNS = ['old', 'difference', 'of the old', 'new/old']
  * @param {Table} table
  * @returns {Table}
  */
-function dropOldColumns({ caption, columns, rows }) {
-  const isKept = columns.map(([name]) => !COMPARING_COLUMNS.includes(name))
-  const keep = (/** @type {any[]} */ cells) => cells.filter((_, i) => isKept[i])
-  return { caption, columns: keep(columns), rows: rows.map(keep) }
+function dropComparingColumns(table) {
+  return keepColumns(table, i => !COMPARING_COLUMNS.includes(table.columns[i][0]))
 }
 
 const SAVES_SHOWN = 5
@@ -135,10 +133,11 @@ export function renderSaves(saves) {
 
 /**
  * Renders the noise of each quantity: the largest distance of two counts of one side.
- * @param {Row[]} rows []: the sentence names no quantity
+ * @param {Row[]} rows []: nothing was counted, and the sentence says so
  * @returns {string} a sentence
  */
-function renderNoiseFloor(rows) {
+function renderNoise(rows) {
+  if (rows.length === 0) return 'nothing was counted: no sidecar is on both sides'
   const parts = [...groupBy(rows, ({ quantity }) => quantity)].map(
     ([name, quantityRows]) => `${name} ${renderSpread(Math.max(...quantityRows.map(({ spread }) => spread)))}`,
   )

@@ -53,11 +53,7 @@ export function judgeThresholds(thresholds, judged) {
   const verdicts = thresholds.flatMap(threshold => judgeThreshold(threshold, judged))
   const listSentences = (/** @type {Verdict} */ name) =>
     verdicts.flatMap(({ verdict, sentence }) => (verdict === name ? [sentence] : []))
-  return {
-    held: listSentences('held'),
-    crossed: listSentences('crossed'),
-    undecided: listSentences('undecided'),
-  }
+  return { held: listSentences('held'), crossed: listSentences('crossed'), undecided: listSentences('undecided') }
 }
 
 /**

@@ -17,7 +17,7 @@ export function readNowMs() {
 
 /**
  * Starts a clock that begins at the wall clock's time, and runs evenly when the wall clock is set.
- * @returns now: the time of this clock; assertSteady: throws if the wall clock was set; waitUntil: waits for a time of this clock
+ * @returns now: the time of this clock; assertSteady: throws if the wall clock was set far; waitUntil: waits for a time of this clock
  */
 export function startClock() {
   const startedMs = performance.now()
@@ -26,7 +26,7 @@ export function startClock() {
   return {
     /** Epoch milliseconds. */
     now,
-    /** @throws {BenchError} if the wall clock, which other processes read, was set since the start */
+    /** @throws {BenchError} if the wall clock, which other processes read, was set by more than STEP_MS since the start */
     assertSteady() {
       const movedMs = Date.now() - now()
       if (Math.abs(movedMs) <= STEP_MS + SLEW * (performance.now() - startedMs)) return

@@ -2,12 +2,15 @@ import fs from 'node:fs'
 import path from 'node:path'
 
 /**
- * Makes a folder and those above it, one by one: below /proc, Node 20 hangs on `recursive`. A path that exists stays, also a file.
+ * Makes a folder and those above it, one by one: below /proc, Node 20 hangs on `recursive`. One that exists stays.
  * @param {string} folder
- * @throws the system's error if one cannot be made, as below a file or at a dead link
+ * @throws {Error} if a file is in the way; the system's error if one cannot be made, as at a dead link
  */
 export function makeFolder(folder) {
-  for (const at of listMissingFolders(folder)) {
+  const missingFolders = listMissingFolders(folder)
+  const existing = missingFolders.length > 0 ? path.dirname(missingFolders[0]) : folder
+  if (!fs.statSync(existing).isDirectory()) throw new Error(`${existing} is a file: name another folder, or remove it`)
+  for (const at of missingFolders) {
     try {
       fs.mkdirSync(at)
     } catch (error) {

@@ -53,7 +53,7 @@ export function hashTo64Bits(text) {
  * @throws the system's error if a folder or an included file cannot be read, or an included link is dead
  */
 export function hashFolder(folder, isIncluded = () => true) {
-  const files = listFiles(folder, isIncluded)
+  const files = listIncludedFiles(folder, isIncluded)
   return hashText(JSON.stringify(files.map(file => [file, hashText(readFileSync(path.join(folder, file)))])))
 }
 
@@ -64,12 +64,12 @@ export function hashFolder(folder, isIncluded = () => true) {
  * @returns {string[]} paths below it, sorted within each folder; []: none is included
  * @throws the system's error if a folder cannot be read, or a link is dead
  */
-function listFiles(folder, isIncluded) {
+function listIncludedFiles(folder, isIncluded) {
   return readdirSync(folder)
     .sort()
     .filter(name => isIncluded(path.join(folder, name)))
     .flatMap(name => {
       const isFolder = statSync(path.join(folder, name)).isDirectory()
-      return isFolder ? listFiles(path.join(folder, name), isIncluded).map(file => `${name}/${file}`) : [name]
+      return isFolder ? listIncludedFiles(path.join(folder, name), isIncluded).map(file => `${name}/${file}`) : [name]
     })
 }

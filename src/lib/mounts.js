@@ -9,7 +9,7 @@ import { callSafely } from './call-safely.js'
  * @param {string} [mountinfo] text as in proc(5), by default that of this process
  * @returns {string | null} null: they can, or mounts cannot be read
  */
-export function findNoexec(file, mountinfo = callSafely(() => readFileSync('/proc/self/mountinfo', 'utf8'), '')) {
+export function findNoexecMount(file, mountinfo = callSafely(() => readFileSync('/proc/self/mountinfo', 'utf8'), '')) {
   const real = resolveRealPath(path.resolve(file))
   /** @type {{ mountPoint: string, isNoexec: boolean } | null} */
   let nearest = null

@@ -29,6 +29,15 @@ export const renderNounCount = (many, noun) => `${many} ${noun}${many === 1 ? ''
 export const renderInterval = ({ low, high }, show, absent = '') =>
   low === null || high === null ? absent : ` [${show(low)}, ${show(high)}]`
 
+/**
+ * Renders the value of a point, with its distance from a fitted line in brackets: `12.3 (+0.4)`.
+ * @param {number} value
+ * @param {number} residual
+ * @param {{ digits?: number, residualDigits?: number }} [options] decimals; digits: 1 by default; residualDigits: as many by default
+ */
+export const renderWithResidual = (value, residual, { digits = 1, residualDigits = digits } = {}) =>
+  `${value.toFixed(digits)} (${residual >= 0 ? '+' : ''}${residual.toFixed(residualDigits)})`
+
 /** Renders the time left, in minutes from a minute and a half on. @param {number} seconds */
 export const renderSecondsLeft = seconds =>
   seconds >= 90 ? `${Math.round(seconds / 60)} min left` : `${Math.round(seconds)} s left`
@@ -43,6 +52,9 @@ export const renderMinutes = (seconds, mostSeconds) =>
 
 /** Renders the minute of a moment, `2026-01-31 12:30`. @param {string} moment ISO 8601 */
 export const renderMinute = moment => moment.slice(0, 16).replace('T', ' ')
+
+/** Renders a duration in whole milliseconds, such as `500ms`. @param {number} seconds */
+export const renderMilliseconds = seconds => `${Math.round(seconds * 1000)}ms`
 
 /**
  * Parses a time.

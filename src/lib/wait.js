@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { TimeoutError } from './errors.js'
 
-// A check that keeps this thread busy is made again after so many times as long, at most LONGEST_MS later: else polling would take
-// the CPU from what is waited for.
+// After a check that kept this thread busy, polling rests so many times as long, at most LONGEST_MS: else it would take the CPU from
+// what is waited for.
 const REST_TIMES = 9
 const LONGEST_MS = 250
 

@@ -72,7 +72,7 @@ export function renderTrialLine(record) {
   const { trial, outcome, load, window, boundBy, isSteady, reasons, samples } = record
   const name = `${trial.id.replace(/^r\d+-/, '')}:`
   const partial = findRecordPart(record)
-  const renderQuantityValue = (/** @type {string} */ quantity) => renderValue(QUANTITIES[quantity], record)
+  const renderQuantityValue = (/** @type {string} */ quantity) => renderRecordedValue(QUANTITIES[quantity], record)
   const partText = partial?.part.renderProgress(partial.judged, renderQuantityValue)
   if (partial && !partial.part.hasWindow) return `${name} ${partText}`
   if (outcome === 'failed' || !window) return `${name} failed: ${reasons[0]}`
@@ -91,7 +91,7 @@ export function renderTrialLine(record) {
  * @param {TrialRecord} record
  * @returns {string} `–` in place of a value that was not measured, or that a gate spoiled
  */
-function renderValue(row, record) {
+function renderRecordedValue(row, record) {
   const value = measureRound(row, [record])
   return `${value === null ? '–' : formatValue(row, value)} ${row.unit}`
 }

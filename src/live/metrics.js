@@ -79,10 +79,12 @@ export function createMetrics() {
         case 'sampled':
           for (const trial of trials.values()) trial.sample(event)
           return
-        case 'counted':
+        case 'counted': {
           // Counts of interleaved arms are of all together: each gets its own from its record.
-          if (trials.size === 1) for (const trial of trials.values()) trial.count(event)
+          const [trial, ...others] = trials.values()
+          if (others.length === 0) trial?.count(event)
           return
+        }
         case 'trial-ended':
           trials.get(event.record.trial.arm.id)?.end(event.record)
           trials.delete(event.record.trial.arm.id)

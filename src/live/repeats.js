@@ -185,7 +185,8 @@ function summariseArms(arms, { kept, rounds }) {
 }
 
 /**
- * Computes the ratios of the first plane to each other under the same conditions, and of a plane to itself by contrasts.
+ * Computes the ratios of the first plane to every other one under the same conditions, and of a plane to itself along each
+ * contrast.
  * @param {Arm[]} arms of one part
  * @param {{ kept: KeptTrials, rounds: number, contrasts: AxisName[], previous: RatioSoFar[] }} options previous: the ratios
  *   after the repeat before

@@ -1,6 +1,6 @@
 import { measureRound, QUANTITIES } from '../judge/quantities.js'
-import { finiteOrNull } from '../judge/record/compute-window.js'
 import { countGoodUses } from '../judge/record/measures.js'
+import { finiteOrNull } from '../lib/counters.js'
 import { summariseSequence } from '../lib/stats.js'
 import { listVariedAxes, renderArmLabel, renderArmName, renderVariedAxes } from '../model/arms.js'
 import { createColourChooser } from '../report/charts/colours.js'

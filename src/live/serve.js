@@ -26,6 +26,7 @@ const HEAD_MS = 5000
  */
 export async function serveRequests(address, answer, finish = () => {}) {
   const timeouts = { headersTimeout: HEAD_MS, requestTimeout: HEAD_MS, connectionsCheckingInterval: 1000 }
+  const limit = createAddressLimit(CONNECTIONS_OF_ADDRESS_MOST)
   const server = http.createServer(timeouts, (request, response) => {
     limit.markServed(request.socket)
     if (isOwnHost(request.headers.host, address)) return answer(request, response)
@@ -34,7 +35,6 @@ export async function serveRequests(address, answer, finish = () => {}) {
       .end(`nothing is served under this name: use localhost, ${address.host}, or the URL that the run printed\n`)
   })
   server.maxConnections = CONNECTIONS_MOST
-  const limit = createAddressLimit(CONNECTIONS_OF_ADDRESS_MOST)
   server.on('connection', limit.add)
   try {
     await once(server.listen({ host: address.host, port: address.port }), 'listening')

@@ -22,9 +22,9 @@ import {
 
 // Assumed if the terminal does not say its width.
 const COLUMNS = 80
-const BAR_COLUMNS = 16
+const CPU_BAR_COLUMNS = 16
 // The longest bar, of the row with the highest cost.
-const SHARE_COLUMNS = 20
+const COST_BAR_COLUMNS = 20
 const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉']
 const ROWS_SHOWN = 6
 const RATIOS_SHOWN = 5
@@ -78,7 +78,7 @@ function renderParts({ parts, failed, ending }, columns) {
     return `  ${renderRatioSoFar(ratio)}${ratio.isNarrower ? ', narrowing' : ''}${advice}`
   })
   const laterLines = laterParts.map(part => `  ${renderPartPlace(part)}: ${renderPartValues({ ...part, ratios: [] })}`)
-  return [...renderBars(rows, columns), ...ratioLines, ...laterLines, failed ? `  ${failed} requests failed` : '']
+  return [...renderCostBars(rows, columns), ...ratioLines, ...laterLines, failed ? `  ${failed} requests failed` : '']
 }
 
 /**
@@ -87,14 +87,14 @@ function renderParts({ parts, failed, ending }, columns) {
  * @param {number} columns
  * @returns {string[]} lines
  */
-function renderBars(rows, columns) {
+function renderCostBars(rows, columns) {
   const drawn = rows.filter(({ cost }) => cost !== null).slice(0, ROWS_SHOWN)
   const largestCost = Math.max(...drawn.map(({ cost }) => cost ?? 0))
   const labels = drawn.map(({ label }) => removeControls(label))
   const texts = drawn.map(({ text }) => removeControls(text))
   const [labelWidth, textWidth] = [labels, texts].map(cells => Math.max(...cells.map(cell => cell.length)))
   const bars = drawn.map(({ cost }, i) => {
-    const bar = renderBar(cost ?? 0, largestCost)
+    const bar = renderCostBar(cost ?? 0, largestCost)
     return `  ${labels[i].padEnd(labelWidth)}  ${texts[i].padStart(textWidth)}  ${bar}`
   })
   const lines = bars.length === 2 && 2 * bars[0].length <= columns ? [bars.join('')] : bars
@@ -102,14 +102,14 @@ function renderBars(rows, columns) {
 }
 
 /**
- * Renders a bar, to an eighth of a column.
+ * Renders the bar of a cost, to an eighth of a column.
  * @param {number} cost
  * @param {number} largestCost that of the longest bar; 0: all bars are empty
- * @returns {string} padded to SHARE_COLUMNS, the longest bar
+ * @returns {string} padded to COST_BAR_COLUMNS, the longest bar
  */
-function renderBar(cost, largestCost) {
-  const eighths = Math.round((8 * SHARE_COLUMNS * cost) / (largestCost || 1))
-  return `${'█'.repeat(Math.floor(eighths / 8))}${EIGHTHS[eighths % 8]}`.padEnd(SHARE_COLUMNS)
+function renderCostBar(cost, largestCost) {
+  const eighths = Math.round((8 * COST_BAR_COLUMNS * cost) / (largestCost || 1))
+  return `${'█'.repeat(Math.floor(eighths / 8))}${EIGHTHS[eighths % 8]}`.padEnd(COST_BAR_COLUMNS)
 }
 
 /**
@@ -174,17 +174,17 @@ export function createTerminalView({ stream, state, intervalMs = 500 }) {
  */
 function renderSidecarUse(sidecar) {
   const { ofCap, cpuLimitCores } = sidecar
-  const full = Math.min(BAR_COLUMNS, Math.floor(BAR_COLUMNS * (ofCap ?? 0)))
-  const bar = cpuLimitCores === null ? '' : `${'█'.repeat(full)}${'░'.repeat(BAR_COLUMNS - full)} `
+  const full = Math.min(CPU_BAR_COLUMNS, Math.floor(CPU_BAR_COLUMNS * (ofCap ?? 0)))
+  const bar = cpuLimitCores === null ? '' : `${'█'.repeat(full)}${'░'.repeat(CPU_BAR_COLUMNS - full)} `
   return [`${bar}${renderCpuUse(sidecar)}`, renderThrottling(sidecar), renderMemoryUse(sidecar)]
 }
 
 /**
  * Joins the fields that are not empty, by two spaces.
- * @param {(string | null | undefined)[]} words the fields
+ * @param {(string | null | undefined)[]} fields
  * @returns {string}
  */
-const joinFields = words => words.filter(Boolean).join('  ')
+const joinFields = fields => fields.filter(Boolean).join('  ')
 
 /**
  * Removes the characters that could disturb the terminal (CONTROLS), line ends too.

@@ -23,12 +23,14 @@ const RATIOS_MOST = 2
  */
 export function renderRatioSoFar({ a, b, words, median, low, high, repeats }) {
   const isLess = median < 1
-  const formatShare = (/** @type {number} */ ratio) => (100 * (isLess ? 1 - ratio : ratio - 1)).toFixed(1)
+  // Without the sign of a zero.
+  const formatShare = (/** @type {number} */ ratio) =>
+    (100 * (isLess ? 1 - ratio : ratio - 1)).toFixed(1).replace(/^-(?=0\.0$)/, '')
   const gap = words.replace('%', `${formatShare(median)} %`)
   if (low === null || high === null)
     return `${a} ${gap} than ${b} (${renderNounCount(repeats, 'repeat')}: no interval yet)`
-  const ends = [low, high].map(formatShare).sort((x, y) => Number(x) - Number(y))
-  return `${a} ${gap} than ${b} [${ends.join(', ')}] so far`
+  const ends = isLess ? [high, low] : [low, high]
+  return `${a} ${gap} than ${b} [${ends.map(formatShare).join(', ')}] so far`
 }
 
 /**

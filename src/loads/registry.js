@@ -3,10 +3,10 @@ import { DEFAULT_GENERATOR } from '../model/tools.js'
 /** @import { LoadGenerator } from '../model/types.ts' */
 
 /**
- * Loads each generator's code when it is needed. The names are those of GENERATORS.
+ * The functions that load the code of each generator when it is needed. The names are those of GENERATORS.
  * @type {Record<string, () => Promise<LoadGenerator>>}
  */
-const LOADS = {
+const LOADERS = {
   k6: async () => (await import('./k6/index.js')).k6,
   wrk: async () => (await import('./wrk/index.js')).wrk,
 }
@@ -16,7 +16,7 @@ const LOADS = {
  * @returns {Promise<Record<string, LoadGenerator>>} by name
  */
 export async function loadGenerators() {
-  const entries = Object.entries(LOADS).map(async ([name, load]) => /** @type {const} */ ([name, await load()]))
+  const entries = Object.entries(LOADERS).map(async ([name, loader]) => /** @type {const} */ ([name, await loader()]))
   return Object.fromEntries(await Promise.all(entries))
 }
 
@@ -26,5 +26,5 @@ export async function loadGenerators() {
  * @returns {Promise<LoadGenerator>}
  */
 export function loadGenerator(name = DEFAULT_GENERATOR) {
-  return (LOADS[`${name}`] ?? LOADS[DEFAULT_GENERATOR])()
+  return (LOADERS[`${name}`] ?? LOADERS[DEFAULT_GENERATOR])()
 }

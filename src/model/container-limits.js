@@ -4,7 +4,7 @@ import { MIB } from '../lib/units.js'
 
 /**
  * The limits of a container.
- * @typedef {object} Limits
+ * @typedef {object} ContainerLimits
  * @property {number} millicores of the CPU limit
  * @property {number} mebibytes of the memory limit
  * @property {number} [requestMillicores] the CPU request; absent: it is `millicores`
@@ -14,7 +14,7 @@ import { MIB } from '../lib/units.js'
 /**
  * Rounds limits up to millicores and MiB.
  * @param {{ cores: number, bytes: number }} limits
- * @returns {Limits}
+ * @returns {ContainerLimits}
  */
 export function roundLimitsUp({ cores, bytes }) {
   return { millicores: roundCoresUp(cores), mebibytes: Math.ceil(bytes / MIB) }
@@ -31,10 +31,10 @@ export function roundCoresUp(cores) {
 
 /**
  * Renders the `resources` of a container as lines of YAML, indented as in a pod spec.
- * @param {Limits} limits
+ * @param {ContainerLimits} limits
  * @returns {string[]} lines
  */
-export function renderResources(limits) {
+export function renderResourcesYaml(limits) {
   const rows = Object.entries(createResources(limits))
   return [
     '    resources:',
@@ -47,7 +47,7 @@ export function renderResources(limits) {
 
 /**
  * Creates the `resources` of a Kubernetes container, whose memory request is its memory limit.
- * @param {Limits} limits
+ * @param {ContainerLimits} limits
  * @returns requests and limits, as quantities of Kubernetes (`150m`, `64Mi`); limits: without `cpu` if `isRequest` is set
  */
 export function createResources({ millicores, mebibytes, requestMillicores = millicores, isRequest }) {

@@ -26,10 +26,10 @@ export const FEATURES = {
   authorization: {},
   // No load reaches this limit: the cost of counting is measured, and no refusals.
   'rate-limit': { perSecond: 1_000_000 },
-  // Envoy's own buckets, up to the timeout of a request.
+  // Envoy's own buckets, up to the first above the timeout of a request.
   metrics: { bucketsMs: [0.5, 1, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000] },
   'trace-headers': {},
-  // No load has as many requests under way, for the same reason.
+  // No load has as many requests under way: here, too, the cost of counting is measured.
   'circuit-breaker': { maxRequests: 1_000_000 },
   // Envoy's own budget.
   'retry-budget': { share: 0.2, minConcurrent: 3 },

@@ -26,6 +26,6 @@ export function computeSteadyGrowth(bytes) {
  * @param {number} bytes of a request
  * @returns {string}
  */
-export function renderGrowth(bytes) {
+export function renderGrowthPerRequest(bytes) {
   return `${bytes >= KIB_LEAST_BYTES ? `${(bytes / KIB).toFixed(1)} KiB` : `${Math.round(bytes)} bytes`} a request`
 }

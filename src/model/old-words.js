@@ -50,9 +50,9 @@ export function moderniseDocument(document) {
 }
 
 /**
- * Converts a document of an older version.
+ * Converts a document of an older version. The comparisons of a summary of version 4 are changed in place.
  * @param {any} document
- * @returns a copy
+ * @returns a copy, but for these
  * @throws {TypeError} if it is damaged
  */
 function convertDocument(document) {
@@ -172,6 +172,7 @@ function isFlatSummary(document) {
  * Splits a summary by the kinds of its arms, into one result each. Lines, slopes and comparisons that belong to no kind of these
  * arms are left out.
  * @param {any} summary of an old version, in the words of today; lines and slopes may be absent
+ * @returns a summary of today, which is not validated
  */
 function splitFlatSummary({ arms, comparisons, lines, slopes, ...otherFields }) {
   const { interleaved, searches, sizes, controlNeeds, growths, ...common } = otherFields

@@ -50,7 +50,7 @@ export function hasUpstreamTls({ document: { upstream } }) {
  * @param {Pick<Pipeline, 'document' | 'scriptFiles'>} pipeline
  * @returns {boolean}
  */
-export function isEchoed(pipeline) {
+export function echoesPayload(pipeline) {
   const hasHeaders = Object.keys(pipeline.document.request.headers).length > 0
   if (!isPayloadPosted(pipeline) || hasHeaders) return false
   return pipeline.document.answer.status === 200 && hasUpstreamCalls(pipeline)

@@ -178,7 +178,7 @@ export function assertPipelineRenderable(pipeline) {
  * @throws {UsageError} for a variable that is unknown, or that the model has no value for
  */
 export function renderPipeline({ document, file, scriptFiles, binaryFiles = {} }, { model, folder }) {
-  const variables = createVariables({ model, folder, document })
+  const variables = createPipelineVariables({ model, folder, document })
   const fill = (/** @type {string} */ text) => renderTemplate(text, { file, variables })
   /** @type {Map<string, string>} */
   const files = new Map()
@@ -221,7 +221,7 @@ export function listBinaryFiles(binaryFiles = {}) {
  * @param {{ model: SidecarModel, folder: string, document: PipelineDocument }} options
  * @returns {Record<string, string>}
  */
-function createVariables({ model, folder, document }) {
+function createPipelineVariables({ model, folder, document }) {
   const { trust, inbound, workers, clusters } = model
   const [upstream] = clusters[0]?.endpoints ?? []
   const [address, port] = [inbound?.address ?? '127.0.0.1', findPipelinePort({ document })]
@@ -252,7 +252,7 @@ const EXAMPLE_VALUES = Object.fromEntries(VARIABLES.map(name => [name, '1']))
 /**
  * Replaces the variables of a text by their values.
  * @param {string} text
- * @param {{ file: string, variables: Record<string, string> }} options file: its name, for errors; variables: values by name
+ * @param {{ file: string, variables: Record<string, string> }} options file: the pipeline.yaml, for errors; variables: values by name
  * @returns {string}
  * @throws {UsageError} for a variable without a value
  */

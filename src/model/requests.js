@@ -12,7 +12,7 @@ const WITHOUT_BODY = ['GET', 'HEAD', 'DELETE', 'OPTIONS']
 const HEADER_BYTES = 64
 // Envoy and HAProxy refuse a request with more than about 100 headers, and the generator sends some of its own.
 const HEADERS_MOST = 16
-/** The shortest header that `renderHeaders` makes: `x-h0: `, a character and a line end. */
+/** The shortest header that `renderFillerHeaders` makes: `x-h0: `, a character and a line end. */
 export const HEADER_BYTES_LEAST = 9
 
 /**
@@ -51,7 +51,7 @@ export function createRequestKind(options, payloadBytes) {
     requestBytes: requestBytes ?? (WITHOUT_BODY.includes(verb) ? 0 : payloadBytes),
     requestHeaderBytes: requestHeaderBytes ?? 0,
     responseBytes: responseBytes ?? (verb === 'HEAD' ? 0 : payloadBytes),
-    ...(time !== null && time.meanMs > 0 && { serviceTime: renderServiceTime(time) }),
+    ...(time !== null && time.meanMs > 0 && { serviceTime: renderServiceTimeOption(time) }),
     ...(chunks && { chunks }),
   }
 }
@@ -74,7 +74,7 @@ export function parseServiceTime(text) {
  * @param {ServiceTime} time
  * @returns {string}
  */
-export function renderServiceTime({ meanMs, isExponential }) {
+export function renderServiceTimeOption({ meanMs, isExponential }) {
   return `${isExponential ? 'exp:' : ''}${meanMs}ms`
 }
 
@@ -136,8 +136,8 @@ export function computeBodyBytes({ requests, payloadBytes = 0, ownRequest }) {
   if (ownRequest !== undefined) return { requestBytes: ownRequest.requestBytes, responseBytes: 0 }
   if (requests === undefined) return { requestBytes: payloadBytes, responseBytes: payloadBytes }
   return {
-    requestBytes: computeWeightedMean(requests, kind => kind.requestBytes),
-    responseBytes: computeWeightedMean(requests, kind => kind.responseBytes),
+    requestBytes: computeMeanOverKinds(requests, kind => kind.requestBytes),
+    responseBytes: computeMeanOverKinds(requests, kind => kind.responseBytes),
   }
 }
 
@@ -148,7 +148,7 @@ export function computeBodyBytes({ requests, payloadBytes = 0, ownRequest }) {
  */
 export function computeServiceMs({ requests = [] }) {
   if (requests.length === 0) return 0
-  return computeWeightedMean(requests, kind => readServiceTime(kind).meanMs + computeChunksMs(kind))
+  return computeMeanOverKinds(requests, kind => readServiceTime(kind).meanMs + computeChunksMs(kind))
 }
 
 // One in twenty service times of an exponential distribution is longer than three times the mean: exp(-3) is 0.05.
@@ -183,9 +183,9 @@ const P99_SHARE = 0.01
  * @returns {number} milliseconds, to 0.1 ms; 0: at most P99_SHARE of the requests take any time, or there are none
  */
 export function computeServiceP99Ms(requests) {
-  const weights = requests.reduce((sum, { weight }) => sum + weight, 0)
+  const totalWeight = requests.reduce((sum, { weight }) => sum + weight, 0)
   const computeShareAbove = (/** @type {number} */ ms) =>
-    requests.reduce((sum, kind) => sum + (kind.weight / weights) * computeKindShareAbove(kind, ms), 0)
+    requests.reduce((sum, kind) => sum + (kind.weight / totalWeight) * computeKindShareAbove(kind, ms), 0)
   let [low, high] = [0, 1e6]
   if (computeShareAbove(0) <= P99_SHARE) return 0
   while (high - low > 0.05) {
@@ -215,9 +215,9 @@ function computeKindShareAbove(kind, ms) {
  * @param {RequestKind[]} requests at least one
  * @param {(kind: RequestKind) => number} measure
  */
-function computeWeightedMean(requests, measure) {
-  const weights = requests.reduce((sum, { weight }) => sum + weight, 0)
-  return requests.reduce((sum, kind) => sum + kind.weight * measure(kind), 0) / weights
+function computeMeanOverKinds(requests, measure) {
+  const totalWeight = requests.reduce((sum, { weight }) => sum + weight, 0)
+  return requests.reduce((sum, kind) => sum + kind.weight * measure(kind), 0) / totalWeight
 }
 
 /**
@@ -226,7 +226,7 @@ function computeWeightedMean(requests, measure) {
  * @param {number} bytes 0, or at least HEADER_BYTES_LEAST
  * @returns {Record<string, string>} {}: for 0 bytes
  */
-export function renderHeaders(bytes) {
+export function renderFillerHeaders(bytes) {
   const count = Math.min(HEADERS_MOST, Math.floor(bytes / HEADER_BYTES) || (bytes > 0 ? 1 : 0))
   return Object.fromEntries(
     Array.from({ length: count }, (_, i) => {
@@ -244,7 +244,7 @@ export function renderHeaders(bytes) {
  * @param {string} nonce
  * @returns {string} of `bytes` characters
  */
-export function renderAnswer(bytes, nonce) {
+export function renderAnswerBody(bytes, nonce) {
   return (nonce + 'x'.repeat(bytes)).slice(0, bytes)
 }
 
@@ -260,10 +260,10 @@ export function createCheckRequest({ requests }, nonce, protocol = 'http/1.1') {
   const headers = { 'x-nonce': nonce }
   if (requests === undefined) return { request: { method: 'POST', path: '/', body: nonce, headers }, answer: nonce }
   const [{ method, path, requestBytes, responseBytes }] = requests
-  const encode = protocol === 'grpc' ? encodeMessage : (/** @type {string} */ text) => text
+  const encode = protocol === 'grpc' ? encodeEchoMessage : (/** @type {string} */ text) => text
   return {
     request: { method, path, body: encode('x'.repeat(requestBytes)), headers },
-    answer: encode(renderAnswer(responseBytes, nonce)),
+    answer: encode(renderAnswerBody(responseBytes, nonce)),
   }
 }
 
@@ -273,7 +273,7 @@ export function createCheckRequest({ requests }, nonce, protocol = 'http/1.1') {
  * @param {string} body in ASCII
  * @returns {string} empty: so is the body, as protobuf leaves out an empty field
  */
-function encodeMessage(body) {
+function encodeEchoMessage(body) {
   if (body === '') return ''
   const varint = []
   for (let rest = body.length; rest > 0; rest >>>= 7) varint.push(rest < 128 ? rest : (rest & 127) | 128)

@@ -56,12 +56,13 @@ export const headerBytes = createSizeSchema(HEADER_BYTES_MOST, 'nginx and HAProx
  * @param {z.ZodType<number>} bytes the schema of its value
  */
 const createWrittenSizeSchema = bytes =>
-  z
-    .union([z.number(), z.string()], 'a size such as 14KiB is needed')
-    .refine(
-      value => bytes.safeParse(parseWrittenSize(value)).success,
-      'a size such as 14KiB, or 0, and at most 16MiB is needed',
-    )
+  z.union([z.number(), z.string()], 'a size such as 14KiB, or 0, is needed').superRefine((value, context) => {
+    const size = parseWrittenSize(value)
+    const { error } = bytes.safeParse(size)
+    if (!error) return
+    const message = Number.isNaN(size) ? 'a size such as 14KiB, or 0, is needed' : error.issues[0].message
+    context.addIssue({ code: 'custom', message })
+  })
 
 const kind = z.strictObject({
   weight: z.number().positive('a weight above 0 is needed'),

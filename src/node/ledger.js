@@ -114,7 +114,7 @@ export function openLedger({ runId, root = locateLedgers() }) {
     claim(kind, name) {
       this.hold(kind, name)
       const holder = this.others().find(
-        ({ state, holdings }) => state !== 'gone' && holdings.some(held => held.kind === kind && held.name === name),
+        ({ state, holdings }) => state !== 'gone' && holdings.some(thing => thing.kind === kind && thing.name === name),
       )
       if (!holder) return null
       this.release(kind, name)
@@ -232,7 +232,7 @@ export function findDistrust(root = locateLedgers()) {
   if (stats === undefined || isPrivateFolder(root)) return null
   if (!stats.isDirectory()) return `${root} is no folder, and ledgers of runs would be kept there: remove it`
   const runs = listProcEntries(root).map(
-    name => `${name} (${renderNounCount(listFiles(path.join(root, name)).length, 'file')})`,
+    name => `${name} (${renderNounCount(listFilesBelow(path.join(root, name)).length, 'file')})`,
   )
   const content = runs.length > 0 ? `holds ${runs.join(', ')}, with private keys` : 'shows no runs'
   if (stats.uid !== process.getuid?.())
@@ -247,18 +247,18 @@ export function findDistrust(root = locateLedgers()) {
  * @param {string} folder
  * @returns {import('node:fs').Dirent[]} []: none, or it cannot be read
  */
-function listFiles(folder) {
+function listFilesBelow(folder) {
   const entries = callSafely(() => readdirSync(folder, { recursive: true, withFileTypes: true }), [])
   return entries.filter(entry => entry.isFile())
 }
 
 /**
  * Says whether a path is a folder (no link) of this user that no other user can open.
- * @param {string} root
- * @returns {boolean}
+ * @param {string} file
+ * @returns {boolean} false also: it does not exist
  */
-function isPrivateFolder(root) {
-  const stats = lstatSync(root, { throwIfNoEntry: false })
+function isPrivateFolder(file) {
+  const stats = lstatSync(file, { throwIfNoEntry: false })
   return stats?.isDirectory() === true && stats.uid === process.getuid?.() && (stats.mode & 0o077) === 0
 }
 

@@ -98,6 +98,7 @@ function readCpu(probe) {
 }
 
 /**
+ * Reads the counters of every process once.
  * @param {Probe[]} probes
  * @returns {Sample} readings: in the order of the probes
  * @throws the error of a probe that cannot be read
@@ -130,7 +131,7 @@ function readEdge(probes, edge) {
     })),
     host: readHostCpu(),
     ownCpuSeconds: (usage.user + usage.system) / 1e6,
-    ownPeakBytes: readPeak(),
+    ownPeakBytes: readOwnPeakBytes(),
   }
 }
 
@@ -158,7 +159,7 @@ export function resetOwnPeakMemory() {
  * Reads the largest resident memory that this process has had (proc(5), VmHWM).
  * @returns {number | null} bytes; null: the kernel does not show it
  */
-export function readPeak() {
+export function readOwnPeakBytes() {
   const kibibytes = Number.parseInt(readStatus('self', 'VmHWM'), 10)
   return Number.isNaN(kibibytes) ? null : kibibytes * 1024
 }

@@ -46,7 +46,7 @@ export function pollInTurns(sidecars, { signal, send = sendRequest }) {
     const requests = []
     for (let i = 0; !isEnding || i < sidecars.length; i++) {
       // A sidecar that does not answer holds up no other.
-      requests.push(pollSidecar(sidecars[i % sidecars.length]))
+      requests.push(askSidecar(sidecars[i % sidecars.length]))
       await sleep(EVERY_MS, signal)
     }
     await Promise.all(requests)
@@ -56,7 +56,7 @@ export function pollInTurns(sidecars, { signal, send = sendRequest }) {
    * Sends a request to one sidecar, and counts it. It does not throw.
    * @param {typeof sidecars[number]} sidecar
    */
-  async function pollSidecar({ name, endpoint, host }) {
+  async function askSidecar({ name, endpoint, host }) {
     const answers = /** @type {SidecarAnswers} */ (counts.get(name))
     const nonce = `${name}-stays-${++answers.asked}`
     const request = { host, method: 'POST', body: nonce, headers: { 'x-nonce': nonce } }

@@ -20,7 +20,7 @@ const REACH_SECONDS = 60
 const CONNECT_SECONDS = 1
 const POLL = { oftenMs: 5, oftenSeconds: 0.2, seldomMs: 50 }
 
-/** @typedef {ReturnType<typeof import('../lib/certificate-files.js').locateCredentials>} Credentials paths of PEM files */
+/** @typedef {ReturnType<typeof import('../model/certificate-files.js').locateCredentials>} Credentials paths of PEM files */
 
 /**
  * Creates the procedures, each of which takes its arguments in one object. Connections over TLS that `repeat` opens are kept until

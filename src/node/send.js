@@ -124,7 +124,7 @@ function openRequest({ address, port }, request, { agent, tls, tunnel, timeoutSe
     timeout: timeoutSeconds * 1000,
     signal,
     setHost: host !== null,
-    headers: { ...headers, ...createFraming(request), ...(host === null ? {} : { host }) },
+    headers: { ...headers, ...createFramingHeader(request), ...(host === null ? {} : { host }) },
   }
   if (tunnel) {
     // An agent would open a connection of its own instead of taking the tunnel.
@@ -139,7 +139,7 @@ function openRequest({ address, port }, request, { agent, tls, tunnel, timeoutSe
  * @param {Request} request
  * @returns {Record<string, string>} {}: it has no body, and is no POST
  */
-function createFraming({ method, body = '', isChunked = false }) {
+function createFramingHeader({ method, body = '', isChunked = false }) {
   if (isChunked) return { 'transfer-encoding': 'chunked' }
   const hasLength = body !== '' || method === 'POST'
   return hasLength ? { 'content-length': `${Buffer.byteLength(body, 'latin1')}` } : {}
@@ -161,8 +161,7 @@ function readPeerCertificate(socket) {
 }
 
 /**
- * Sends a request `requests` times, `atOnce` at a time, over as many kept connections. After a failure no more are sent, unless an
- * `agent` is given: then the others continue.
+ * Sends a request `requests` times, `atOnce` at a time, over as many kept connections. After a failure no more are sent.
  * @param {Endpoint} endpoint
  * @param {Request & { body: string }} request
  * @param {RepeatOptions} options
@@ -173,8 +172,9 @@ export async function repeatRequest(endpoint, request, options) {
   const { requests, atOnce, timeoutSeconds, tls, before = 0, total = requests } = options
   const agent = options.agent ?? new (tls ? https : http).Agent({ keepAlive: true, maxSockets: atOnce })
   let sentCount = 0
+  let isOver = false
   const sendRemaining = async () => {
-    while (sentCount < requests) {
+    while (sentCount < requests && !isOver) {
       const requestName = `request ${before + ++sentCount} of ${total} to ${request.host}`
       const response = await sendRequest(endpoint, request, { agent, timeoutSeconds, tls }).catch(error => {
         if (error instanceof TypeError || OWN_CODES.includes(error.code)) throw error
@@ -186,6 +186,7 @@ export async function repeatRequest(endpoint, request, options) {
   try {
     await Promise.all(Array.from({ length: atOnce }, sendRemaining))
   } finally {
+    isOver = true
     if (!options.agent) agent.destroy()
   }
 }

@@ -50,7 +50,7 @@ function routeAtCaller(models) {
 }
 
 /**
- * Creates a caller's model with the routes and clusters of the servers that it calls instead of those to them.
+ * Creates a caller's model, in which the routes and clusters of the servers that it calls replace those that lead to them.
  * @param {SidecarModel} model each of its clusters has an endpoint
  * @param {SidecarModel[]} servers of which the caller may call some
  * @returns {SidecarModel}
@@ -135,8 +135,8 @@ export function tunnelBytes(models, { tunnelPort }) {
       listApplications(model).map(({ address, to }) => ({ from: { address, port: to.port }, to })),
     ]),
   )
-  /** Finds where to tunnel to for an endpoint of a model. One that is no server gets an address, and the model a translation. */
-  const tunnelTo = (
+  /** Chooses the endpoint to tunnel to. An upstream that is no server gets an address, and the model a translation. */
+  const chooseTunnelEndpoint = (
     /** @type {SidecarModel} */ { service, inbound },
     /** @type {Cluster} */ { mtls },
     /** @type {Endpoint} */ { address, port },
@@ -154,7 +154,7 @@ export function tunnelBytes(models, { tunnelPort }) {
       ...model,
       clusters: model.clusters.map(cluster => ({
         ...cluster,
-        endpoints: cluster.endpoints.map(endpoint => tunnelTo(model, cluster, endpoint)),
+        endpoints: cluster.endpoints.map(endpoint => chooseTunnelEndpoint(model, cluster, endpoint)),
       })),
     })),
   }

@@ -125,7 +125,7 @@ function readEntry(file, key) {
   const descriptor = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW)
   try {
     const stat = fstatSync(descriptor)
-    if (!stat.isFile() || stat.size > BYTES_MOST || !isOfUser(stat)) return null
+    if (!stat.isFile() || stat.size > BYTES_MOST || !isTrustedStat(stat)) return null
     const [sha256, ...lines] = readFileSync(descriptor, 'utf8').split('\n')
     const text = lines.join('\n')
     if (sha256 !== hashText(text)) return null
@@ -144,7 +144,7 @@ function readEntry(file, key) {
  */
 function isTrustedFolder(folder) {
   const stat = callSafely(() => lstatSync(folder), null)
-  return stat?.isDirectory() === true && isOfUser(stat)
+  return stat?.isDirectory() === true && isTrustedStat(stat)
 }
 
 /**
@@ -152,7 +152,7 @@ function isTrustedFolder(folder) {
  * @param {{ uid: number, mode: number }} stat
  * @returns {boolean} false also: this system has no user ids
  */
-function isOfUser({ uid, mode }) {
+function isTrustedStat({ uid, mode }) {
   return uid === process.geteuid?.() && (mode & OTHERS_WRITE) === 0
 }
 

@@ -266,8 +266,8 @@ function carriesRequestsAsBytes({ programs: { planes } }, { plane, conditions: {
 function isExempt({ arm, row, planes }) {
   const deployed = findDeployedProfile(planes, arm)
   if (!deployed || hasAcceptedPlaintext(row)) return false
-  const isUndeclared = isWrong(row) && !row.lacks
-  return !(deployed.isHeld && arm.profile === null && isUndeclared)
+  const mustDeclare = deployed.isHeld && arm.profile === null
+  return !mustDeclare || !isWrong(row) || row.lacks !== undefined
 }
 
 /**

@@ -2,7 +2,7 @@ import path from 'node:path'
 import { hasChunks } from '../model/requests.js'
 import { findArmPipeline } from '../model/tools.js'
 import { startServices } from '../run/start-services.js'
-import { countWorkers } from '../services/sidecar-options.js'
+import { chooseWorkers } from '../services/sidecar-options.js'
 import { probeChunks } from './chunks.js'
 import { isPlaneFault } from './probe-plane.js'
 import { hasUserScripts, listPipelineTlsNotes, probeLoadAnswers } from './user-scripts.js'
@@ -51,7 +51,7 @@ export async function checkStart(options) {
   if (findArmPipeline(testbed.programs, arm)) return [...answers, NOT_CONFIGURED]
   // Workers cannot be counted on a target that reads no sockets.
   if (sidecars.length === 0 || sidecars.some(({ sockets }) => sockets === null)) return answers
-  const workers = countWorkers(arm, { cpus: testbed.site.cpus, planes: testbed.programs.planes })
+  const workers = chooseWorkers(arm, { cpus: testbed.site.cpus, planes: testbed.programs.planes })
   // A spec has the number of sockets that the right number of workers opens: threads may share one.
   const counts = sidecars.map(({ sockets, expectedSockets }) => (sockets === expectedSockets ? workers : sockets))
   const found = `${[...new Set(counts)].join(' and ')} a sidecar`

@@ -52,10 +52,9 @@ export async function probeChunks(options) {
  * @throws {BenchError} if the request fails, or its answer is not 200 with all bytes; the signal's reason when it aborts
  */
 async function measureSpanMs(kind, { testbed, arm, services: { entry }, signal }) {
-  const { hostname: address, port } = new URL(entry.urls[0])
-  const endpoint = { address, port: Number(port) }
+  const { endpoint } = entry
   const { request, answer } = createCheckRequest({ requests: [kind] }, `chunks-${arm.id}`)
-  const requestName = `${request.method} ${request.path} for an answer in chunks through ${arm.id} (${address}:${port})`
+  const requestName = `${request.method} ${request.path} for an answer in chunks through ${arm.id} (${endpoint.address}:${endpoint.port})`
   const args = { endpoint, request: { host: entry.host, ...request } }
   const answering = testbed.site.target.call('stream', args, { signal })
   const { status, bytes, spanMs } = await withAbort(answering, signal).catch(cause => {

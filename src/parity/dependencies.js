@@ -9,7 +9,7 @@ import { isRedirected } from '../model/arms.js'
 import { hasChunks } from '../model/requests.js'
 import { findArmPipeline, findSidecarTool } from '../model/tools.js'
 import { findScriptFolder } from '../run/scripts.js'
-import { createMeasured, createStableSpecs } from './rig.js'
+import { createStableSpecs, pickMeasuredConditions } from './rig.js'
 import { pickConfiguration, pickWorkerSize } from './verdict/checks.js'
 
 /**
@@ -52,7 +52,7 @@ export function createDependencyLister(testbed) {
     const tool = findArmProgram(arm)
     // Rules that redirect connections are made by programs of the system, which have no hash here.
     if (isRedirected(arm.conditions) || findArmPipeline(programs, arm)) return false
-    return tool === null || isBinary(tool)
+    return tool === null || isElfFile(tool)
   }
   const listForArm = (/** @type {Arm} */ arm) => {
     const plane = programs.planes[arm.plane]
@@ -75,7 +75,7 @@ export function createDependencyLister(testbed) {
      * @throws {Error} if a script, or a file of the system that the plane names, cannot be read
      */
     listForStart(arm) {
-      if (!areDependenciesKnown(arm) || !isBinary(programs.appRuntime)) return undefined
+      if (!areDependenciesKnown(arm) || !isElfFile(programs.appRuntime)) return undefined
       return {
         ...listForArm(arm),
         check: 'start',
@@ -104,7 +104,7 @@ export function createDependencyLister(testbed) {
         plane,
         tool: /** @type {Tool} */ (findArmProgram(arm)),
         scripts: findScriptFolder(testbed, arm),
-        measured: createMeasured(arm, { plane, trafficPolicy: settings.trafficPolicy }),
+        measured: pickMeasuredConditions(arm, { plane, trafficPolicy: settings.trafficPolicy }),
         profile: arm.profile,
         interception: arm.conditions.interception,
       })
@@ -144,7 +144,7 @@ function readOptionalFile(file) {
  * @param {Pick<Tool, 'path'>} tool
  * @returns {boolean} false also: it cannot be read
  */
-function isBinary({ path: file }) {
+function isElfFile({ path: file }) {
   return callSafely(() => {
     const start = Buffer.alloc(ELF.length)
     const descriptor = openSync(file, 'r')

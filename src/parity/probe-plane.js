@@ -9,7 +9,7 @@ import { findScriptFolder } from '../run/scripts.js'
 import { listMtlsModes } from '../services/sidecar-model.js'
 import { createArmTopology } from '../services/topology.js'
 import { probeFeatures } from './features.js'
-import { createMeasured, createRig } from './rig.js'
+import { createRig, pickMeasuredConditions } from './rig.js'
 import { createSlots } from './slots.js'
 import { PARITY_NAMES, START_ROWS } from './verdict/checks.js'
 import { splitByLacks } from './verdict/rows.js'
@@ -34,9 +34,9 @@ const PLANE_ROLES = ['sidecar', 'control']
  */
 
 /**
- * Probes a plane as `probeConfiguration` does, and makes rows of a failure that may be the plane's.
+ * Probes a plane as `probeConfiguration` does. An error that may be the plane's fault becomes the finding of every row of the corpus.
  * @param {Parameters<typeof probeConfiguration>[0]} options
- * @returns {Promise<CheckRow[]>} if the plane does not serve the corpus, each of its rows has that reason
+ * @returns {Promise<CheckRow[]>} after such an error, all but START_ROWS, with the first line of the error
  * @throws an error that is not the plane's (`isPlaneFault`); the signal's reason when it aborts
  */
 export async function probePlane(options) {
@@ -144,7 +144,7 @@ function createArmRig({ testbed, arm, index, signal }) {
     certificates: folders.certificates,
     scripts: findScriptFolder(testbed, arm),
     folder: path.join(folders.raw, `parity-${index}-${arm.plane}`),
-    measured: createMeasured(arm, { plane, trafficPolicy: settings.trafficPolicy }),
+    measured: pickMeasuredConditions(arm, { plane, trafficPolicy: settings.trafficPolicy }),
     profile: arm.profile,
     interception: arm.conditions.interception,
     signal,

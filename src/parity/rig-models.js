@@ -73,12 +73,12 @@ export function createRigModels({ places, certificates, measured, timeouts, isRe
   const address = places.client.listen
   return measured.protocol === 'tcp'
     ? [
-        createByteClient(client, { address, server, observers, locateUpstream }),
-        ...servers.map(model => createByteServer(model, locateUpstream)),
+        createByteClientModel(client, { address, server, observers, locateUpstream }),
+        ...servers.map(model => createByteServerModel(model, locateUpstream)),
       ]
     : [
-        createRequestClient(client, { address, server, observers }),
-        ...servers.map(model => createRequestServer(model, locateUpstream)),
+        createRequestClientModel(client, { address, server, observers }),
+        ...servers.map(model => createRequestServerModel(model, locateUpstream)),
       ]
 }
 
@@ -111,7 +111,7 @@ function createPeerClusters(server, { isOpen, locateUpstream }) {
  * @param {ClientOptions} options
  * @returns {SidecarModel}
  */
-function createRequestClient(client, { address, server, observers }) {
+function createRequestClientModel(client, { address, server, observers }) {
   const routes = [
     ...observers.map(({ name }) => createHostRoute(name, {}, [name, 1])),
     // Hosts have routes by name, too: the scripts of FSM have no route for any host.
@@ -128,7 +128,7 @@ function createRequestClient(client, { address, server, observers }) {
  * @param {ClientOptions & { locateUpstream: LocateUpstream }} options
  * @returns {SidecarModel}
  */
-function createByteClient(client, { address, server, observers, locateUpstream }) {
+function createByteClientModel(client, { address, server, observers, locateUpstream }) {
   const serverClusters = BYTE_HOSTS.map(host => ({
     ...server,
     name: `server-${host}`,
@@ -163,7 +163,7 @@ function createByteRoute(first, { host, cluster = host }) {
  * @param {LocateUpstream} locateUpstream
  * @returns {SidecarModel}
  */
-function createByteServer({ inbound, clusters: [application], ...model }, locateUpstream) {
+function createByteServerModel({ inbound, clusters: [application], ...model }, locateUpstream) {
   const listEndpoints = (/** @type {string} */ host) => (BYTE_UPSTREAMS[host] ?? [host]).map(locateUpstream)
   return {
     ...model,
@@ -178,7 +178,7 @@ function createByteServer({ inbound, clusters: [application], ...model }, locate
  * @param {LocateUpstream} locateUpstream
  * @returns {SidecarModel}
  */
-function createRequestServer({ inbound, clusters: [application], ...model }, locateUpstream) {
+function createRequestServerModel({ inbound, clusters: [application], ...model }, locateUpstream) {
   const identities = inbound?.acceptedIdentities ?? null
   // The handshake must accept both callers, so that routes can distinguish them.
   const acceptedIdentities =

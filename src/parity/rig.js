@@ -1,8 +1,8 @@
 import path from 'node:path'
 import { readCredentials } from '../certificates/credentials.js'
-import { locateAuthorityKey, locateCertificates } from '../lib/certificate-files.js'
 import { readTextFiles } from '../lib/text-files.js'
 import { withAbort } from '../lib/wait.js'
+import { locateAuthorityKey, locateCertificates } from '../model/certificate-files.js'
 import {
   createPlace,
   listKeyExchangeGroups,
@@ -36,12 +36,12 @@ const CONNECT_SHARE = 1 / 4
  */
 
 /**
- * Creates what a rig measures of an arm. A plane that carries bytes only is tried with bytes.
+ * Picks the conditions of an arm in which a rig is measured. A plane that carries bytes only is tried with bytes.
  * @param {Pick<Arm, 'conditions'>} arm
  * @param {{ plane: Pick<DataPlane, 'carriesBytesOnly'>, trafficPolicy: TrafficPolicy }} options
  * @returns {Measured}
  */
-export function createMeasured({ conditions: { tls, protocol, features } }, { plane, trafficPolicy }) {
+export function pickMeasuredConditions({ conditions: { tls, protocol, features } }, { plane, trafficPolicy }) {
   return { tls, protocol: plane.carriesBytesOnly ? 'tcp' : protocol, features, trafficPolicy }
 }
 
@@ -88,14 +88,17 @@ export async function createRig({ target, index, plane, folder, measured, signal
   const isOfNode = plane.deployed?.[`${profile}`]?.isOfNode === true
   const serviceNames = [...SERVICE_NAMES, ...(isOfNode ? [NODE_PROXY, NODE_AGENT] : [])]
   const places = await target.placesFor(index, serviceNames, { hasNamespaces: interception !== undefined })
-  const endpoints = listSidecarEndpoints(places, { plane, port })
+  const endpoints = chooseSidecarEndpoints(places, { plane, port })
   /** Calls a procedure until the signal aborts: a sidecar that hangs must not hold up an interrupted run. @type {Target['call']} */
   const call = (procedure, args) => withAbort(target.call(procedure, args, { rig: index }), signal)
   /** @type {Deployment | null} */
   let sidecars = null
   const close = async () => {
-    await sidecars?.remove()
-    await target.call('close', undefined, { rig: index })
+    try {
+      await sidecars?.remove()
+    } finally {
+      await target.call('close', undefined, { rig: index })
+    }
   }
   try {
     const startedAt = performance.now()
@@ -134,14 +137,15 @@ export async function createRig({ target, index, plane, folder, measured, signal
     const { requestSeconds } = timeouts
     return { sidecars, call, send, requestSeconds, permissive, measured, plane, signal, close }
   } catch (error) {
-    await close()
+    // The first error is the cause; one of the removal follows from it, or is found again at the end of the run.
+    await close().catch(() => {})
     throw error
   }
 }
 
 /**
- * Chooses the port at which a rig's servers are called. Redirected connections are opened to the port of the application; only the
- * client's sidecar is called at its own.
+ * Chooses the port at which a rig's servers are called: that of the application if connections are redirected, else that of the
+ * sidecar.
  * @param {Measured} measured
  * @param {Conditions['interception']} [interception] absent: connections come directly
  * @returns {{ isRedirected: boolean, port: number }} isRedirected: rules redirect connections to the sidecars
@@ -153,12 +157,12 @@ function chooseServerPort({ protocol }, interception) {
 }
 
 /**
- * Lists the endpoints at which the sidecars of a rig are called.
+ * Chooses the endpoints at which the sidecars of a rig are called.
  * @param {Record<string, Place>} places by service
  * @param {{ plane: Pick<DataPlane, 'tunnelPort' | 'routesAtCaller'>, port: number }} options port: of the servers
  * @returns {Record<'client' | 'server' | 'permissive', Endpoint>}
  */
-function listSidecarEndpoints({ client, server, permissive }, { plane: { tunnelPort, routesAtCaller }, port }) {
+function chooseSidecarEndpoints({ client, server, permissive }, { plane: { tunnelPort, routesAtCaller }, port }) {
   // Sidecars that forward to the port of the connection are called at that of the upstream `a`.
   const serverPort = tunnelPort || routesAtCaller ? UPSTREAMS.a : port
   return {

@@ -56,7 +56,7 @@ function listTriedModes(tls) {
  * @param {string} certificates the folder of ECDSA certificates, which only this user can read; RSA has a folder beside it
  * @param {Pick<DataPlane, 'isCertified'>} [plane] isCertified: the authority's key is written, too; false by default
  * @returns {Promise<void>}
- * @throws {BenchError} as `issueCertificates`, also if a folder has certificates already
+ * @throws {BenchError} as `issueCertificates`
  */
 export function writeParityCertificates(certificates, { isCertified: hasAuthorityKey } = {}) {
   return issueCertificates({ certificates, names: SERVICES, keyTypes: ['ecdsa-p256', 'rsa-2048'], hasAuthorityKey })

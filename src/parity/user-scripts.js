@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { BenchError } from '../lib/errors.js'
 import { listTlsFindings } from '../model/pipeline-findings.js'
-import { createCheckRequest, renderHeaders } from '../model/requests.js'
+import { createCheckRequest, renderFillerHeaders } from '../model/requests.js'
 import { findArmPipeline } from '../model/tools.js'
 import { findScriptFolder } from '../run/scripts.js'
 
@@ -36,14 +36,12 @@ export function hasUserScripts(testbed, arm) {
  * @throws {BenchError} if one is not answered, with any error of the call as its cause
  */
 export async function probeLoadAnswers({ testbed, arm, services: { entry } }) {
-  const { protocol, hostname: address, port, pathname, search } = new URL(entry.urls[0])
-  const credentials = protocol === 'https:' ? entry.certificate : null
-  const endpoint = { address, port: Number(port) }
+  const { endpoint, certificate: credentials } = entry
   const answers = []
-  for (const request of listLoadRequests({ arm, entry, path: `${pathname}${search}` })) {
+  for (const request of listLoadRequests({ arm, entry })) {
     const answer = await testbed.site.target.call('send', { endpoint, request, credentials }).catch(error => {
       throw new BenchError(
-        `${request.method} ${request.path} of the load of ${arm.id} (${address}:${port}) failed: ${error.message}`,
+        `${request.method} ${request.path} of the load of ${arm.id} (${endpoint.address}:${endpoint.port}) failed: ${error.message}`,
         { cause: error },
       )
     })
@@ -54,11 +52,11 @@ export async function probeLoadAnswers({ testbed, arm, services: { entry } }) {
 
 /**
  * Lists requests like those of an arm's load: the pipeline's own one, twice; else one of each kind; else posts of three sizes.
- * @param {{ arm: Arm, entry: Pick<Started['entry'], 'host' | 'request'>, path: string }} options path: with its query, for
- *   requests that have none of their own
+ * @param {{ arm: Arm, entry: Pick<Started['entry'], 'host' | 'path' | 'request'> }} options path: for requests that have none of
+ *   their own
  * @returns {Request[]}
  */
-function listLoadRequests({ arm, entry: { host, request }, path }) {
+function listLoadRequests({ arm, entry: { host, path, request } }) {
   const { load, conditions } = arm
   const { protocol } = conditions
   if (request) {
@@ -70,7 +68,7 @@ function listLoadRequests({ arm, entry: { host, request }, path }) {
   if (load.requests)
     return load.requests.map(kind => {
       const check = createCheckRequest({ requests: [kind] }, 'own', protocol).request
-      const headers = { ...renderHeaders(kind.requestHeaderBytes), ...check.headers }
+      const headers = { ...renderFillerHeaders(kind.requestHeaderBytes), ...check.headers }
       return { host, ...check, headers, protocol }
     })
   const bodies = ['x'.repeat(load.payloadBytes ?? 0), 'a shorter body', '']
@@ -100,11 +98,8 @@ function renderAnswer({ status, headers, body }) {
 export async function listPipelineTlsNotes({ testbed, arm, services: { entry } }) {
   const pipeline = findArmPipeline(testbed.programs, arm)
   if (!pipeline) return []
-  const { certificate: credentials, host } = entry
+  const { endpoint, certificate: credentials, host, path } = entry
   if (!credentials) return listTlsFindings({ pipeline })
-  const { hostname: address, port, pathname, search } = new URL(entry.urls[0])
-  const path = `${pathname}${search}`
-  const endpoint = { address, port: Number(port) }
   const { keyType } = await testbed.site.target.call('send', { endpoint, request: { host, path }, credentials })
   return listTlsFindings({ pipeline, keyType })
 }

@@ -48,7 +48,7 @@ export function chooseAxisValues(question, { named, pinnableCpus, hasOnlyPipelin
   const isInterleaved = kind === 'cost'
   /** @type {Lists} */
   const lists = Object.fromEntries(
-    AXIS_NAMES.filter(name => name !== 'cpuLimitCores').map(name => [name, chooseValues(question, name)]),
+    AXIS_NAMES.filter(name => name !== 'cpuLimitCores').map(name => [name, chooseValuesOfAxis(question, name)]),
   )
   const canPlaceApart = isInterleaved && !readValues(question, 'placement') && pinnableCpus > 1
   if (!isInterleaved) lists.placement = AXES.placement.values
@@ -65,7 +65,7 @@ export function chooseAxisValues(question, { named, pinnableCpus, hasOnlyPipelin
  * @param {AxisName} name
  * @returns {any[]} the default alone, for an axis of NODE_CPU_AXES that the kind does not have
  */
-function chooseValues(question, name) {
+function chooseValuesOfAxis(question, name) {
   const { kinds, values } = AXES[name]
   if (NODE_CPU_AXES.includes(name) && !kinds.includes(question.kind)) return values
   return pickEndValues(readValues(question, name) ?? values, question.overrides.profile)
@@ -81,11 +81,11 @@ function chooseValues(question, name) {
  */
 function isPlacedApart(question, { lists, named, hasOnlyPipelines }) {
   const hasOneWorker = (lists.workers[0] ?? computeInterleavedWorkers(question)) === 1
-  const isAlike = Object.values(lists).every(({ length }) => length === 1)
+  const variesNoAxis = Object.values(lists).every(({ length }) => length === 1)
   const choices = named.filter(({ plane }) => plane !== 'none')
   const isOnePlane = new Set(choices.map(({ plane, profile }) => `${plane}:${profile}`)).size === 1
   const areVersions = isOnePlane && choices.length > 1 && !hasOnlyPipelines(choices[0].plane)
-  return hasOneWorker && isAlike && areVersions && !isOpenLoop(question)
+  return hasOneWorker && variesNoAxis && areVersions && !isOpenLoop(question)
 }
 
 /**
@@ -131,7 +131,7 @@ function createArm(question, { cell, choice, cpuLimit, cpuLimits, contenders }) 
   const hasSidecars = contenders.hasSidecars(choice.plane)
   const conditions = chooseConditions(cell, {
     hasSidecars,
-    isLimitable: !KINDS[kind].hasUncontrolled || contenders.runsControl(choice),
+    hasControlAxes: !KINDS[kind].hasUncontrolled || contenders.runsControl(choice),
     simulated: cell.sidecars === null ? 0 : contenders.countSimulated(choice, cell.sidecars),
   })
   if (kind === 'cost') conditions.workers ??= computeInterleavedWorkers(question)
@@ -177,17 +177,17 @@ function listCombinations(lists) {
  * Chooses an arm's conditions from its values on the axes. A condition that does not apply to the arm has its default;
  * a sparse one, or one of a control plane, is absent if its value is null.
  * @param {Record<string, any>} cell the arm's value on each axis
- * @param {{ hasSidecars: boolean, isLimitable: boolean, simulated: number }} options isLimitable: all axes of a control
- *   plane apply; false: only the number of sidecars does; simulated: the number of simulated sidecars
+ * @param {{ hasSidecars: boolean, hasControlAxes: boolean, simulated: number }} options hasControlAxes: all axes of a control plane
+ *   apply; false: only the number of sidecars does; simulated: the number of simulated sidecars
  * @returns {Conditions} simulated: absent if it is 0
  */
-function chooseConditions(cell, { hasSidecars, isLimitable, simulated }) {
+function chooseConditions(cell, { hasSidecars, hasControlAxes, simulated }) {
   const createEntry = (/** @type {AxisName} */ name) => {
     // Conditions that only sidecars get make no difference to arms without sidecars.
     const isApplicable = hasSidecars || !AXES[name].isOfSidecars
     return [name, isApplicable ? cell[name] : AXES[name].values[0]]
   }
-  const controlNames = CONTROL_PLANE_NAMES.filter(name => name === 'sidecars' || isLimitable)
+  const controlNames = CONTROL_PLANE_NAMES.filter(name => name === 'sidecars' || hasControlAxes)
   const controlEntries = controlNames.map(name => [name, cell[name]])
   return /** @type {Conditions} */ (
     Object.fromEntries([
@@ -247,22 +247,23 @@ function deduplicateArms(arms) {
 /**
  * Splits arms by whether they can be measured.
  * @param {Arm[]} arms
- * @param {(arm: Arm) => string | null} findUnsupported finds the reason why an arm cannot be measured; null: it can
- * @returns {{ possible: Arm[], refused: Missing[] }} refused: the planes of the other arms, each reason of a plane
+ * @param {(arm: Arm) => Pick<Missing, 'reason' | 'isRefused'> | null} findUnsupported finds the reason why an arm cannot be measured;
+ *   null: it can
+ * @returns {{ possible: Arm[], unsupported: Missing[] }} unsupported: the planes of the other arms, each reason of a plane
  *   once; []: all arms can be measured
  * @throws {UsageError} if no arm can be measured, or there are none
  */
 export function splitUnsupportedArms(arms, findUnsupported) {
-  const judged = arms.map(arm => ({ arm, reason: findUnsupported(arm) }))
-  const possible = judged.flatMap(({ arm, reason }) => (reason ? [] : [arm]))
-  const refused = deduplicateReasons(
-    judged.flatMap(({ arm, reason }) => (reason ? [{ plane: renderArmName(arm), reason }] : [])),
+  const judged = arms.map(arm => ({ arm, fault: findUnsupported(arm) }))
+  const possible = judged.flatMap(({ arm, fault }) => (fault ? [] : [arm]))
+  const unsupported = deduplicateReasons(
+    judged.flatMap(({ arm, fault }) => (fault ? [{ plane: renderArmName(arm), ...fault }] : [])),
   )
   if (possible.length === 0) {
-    const reasons = refused.map(({ plane, reason }) => `${plane}: ${reason}`)
+    const reasons = unsupported.map(({ plane, reason }) => `${plane}: ${reason}`)
     throw new UsageError(`nothing to measure: ${reasons.join('; ') || 'no plane is left'}`)
   }
-  return { possible, refused }
+  return { possible, unsupported }
 }
 
 /**

@@ -31,13 +31,13 @@ const SHORTENED_LEAST_MS = 200
  * @typedef {(arm: Arm) => number} FindArmIdleSeconds
  */
 
-/** The default: connections stay open. @type {FindArmIdleSeconds} */
+/** Finds no idle timeout: connections stay open. @type {FindArmIdleSeconds} */
 export const keepForever = () => Number.POSITIVE_INFINITY
 
 /**
  * Lets arms of one link and load share one generator: a low rate goes to all at the same time, a higher rate or a
- * closed loop to one after the other. Warm-up and window then consist of whole passes, and may be longer than those
- * of the load. All arms of a generator have the warm-up of the slowest.
+ * closed loop to one after the other, in turns. With turns, warm-up and window are whole passes, in each of which every arm
+ * has one turn, and may be longer than those of the load. All arms of a generator have the warm-up of the slowest.
  * @param {Arm[]} arms
  * @param {{ cpus: number, findArmIdleSeconds?: FindArmIdleSeconds }} options findArmIdleSeconds: absent: connections stay open
  * @returns {Arm[]} the arms with new loads, in the same order
@@ -92,10 +92,10 @@ function fitLoadToTurns(load, { count, sliceMs, warmupSeconds }) {
  */
 export function renderTurnNotes(arms, options) {
   const notes = groupByGenerator(arms).flatMap(group => {
-    const { count, sliceMs, usualMs, closesFirst } = planTurns(group, options)
-    if (sliceMs === undefined || usualMs === undefined || closesFirst === undefined) return []
-    const idleSeconds = options.findArmIdleSeconds(closesFirst)
-    const closing = `${renderArmName(closesFirst)} closes connections that were idle for ${idleSeconds} s`
+    const { count, sliceMs, usualMs, firstToClose } = planTurns(group, options)
+    if (sliceMs === undefined || usualMs === undefined || firstToClose === undefined) return []
+    const idleSeconds = options.findArmIdleSeconds(firstToClose)
+    const closing = `${renderArmName(firstToClose)} closes connections that were idle for ${idleSeconds} s`
     if (sliceMs < usualMs) return [`turns of ${sliceMs} ms instead of ${usualMs}: ${closing}`]
     const passMs = count * sliceMs
     if (passMs <= 1000 * idleSeconds) return []
@@ -113,9 +113,9 @@ export function renderTurnNotes(arms, options) {
  * length.
  * @param {Arm[]} group arms that share a generator
  * @param {{ cpus: number, findArmIdleSeconds: FindArmIdleSeconds }} options
- * @returns {{ count: number, sliceMs?: number, usualMs?: number, closesFirst?: Arm }} count: the arms that take
+ * @returns {{ count: number, sliceMs?: number, usualMs?: number, firstToClose?: Arm }} count: the arms that take
  *   turns; sliceMs: undefined: all arms get their rate at the same time; usualMs: the length without shortening;
- *   closesFirst: the arm with the shortest idle timeout, which may be Infinity; absent: no arm has sidecars with kept
+ *   firstToClose: the arm with the shortest idle timeout, which may be Infinity; absent: no arm has sidecars with kept
  *   connections, there are no turns, or only one arm would take them
  * @throws {UsageError} as `splitDeployments`
  */
@@ -123,12 +123,12 @@ function planTurns(group, { cpus, findArmIdleSeconds }) {
   const count = Math.max(...splitDeployments(group).map(deployment => deployment.length))
   const [{ load }] = group
   const usualMs = chooseUsualSliceMs(load, { count, cpus })
-  const closing = group.filter(arm => arm.hasSidecars && load.connections !== 'new')
-  const closesFirst = closing.toSorted((a, b) => findArmIdleSeconds(a) - findArmIdleSeconds(b)).at(0)
-  if (usualMs === undefined || count === 1 || closesFirst === undefined) return { count, sliceMs: usualMs, usualMs }
-  const mostMs = (IDLE_SHARE_MOST * 1000 * findArmIdleSeconds(closesFirst)) / count
+  const closable = group.filter(arm => arm.hasSidecars && load.connections !== 'new')
+  const firstToClose = closable.toSorted((a, b) => findArmIdleSeconds(a) - findArmIdleSeconds(b)).at(0)
+  if (usualMs === undefined || count === 1 || firstToClose === undefined) return { count, sliceMs: usualMs, usualMs }
+  const mostMs = (IDLE_SHARE_MOST * 1000 * findArmIdleSeconds(firstToClose)) / count
   const fittedMs = mostMs >= usualMs ? usualMs : Math.floor(mostMs / 10) * 10
-  return { count, sliceMs: fittedMs < SHORTENED_LEAST_MS ? usualMs : fittedMs, usualMs, closesFirst }
+  return { count, sliceMs: fittedMs < SHORTENED_LEAST_MS ? usualMs : fittedMs, usualMs, firstToClose }
 }
 
 /**
@@ -194,14 +194,16 @@ export function createInterleavedTrials({ arms, rounds, seed }) {
 }
 
 /**
- * Rotates arms by one for each round. After all have been first, the order is reversed until all have been first again.
+ * Rotates arms by one for each round, and reverses their order in every other stretch of as many rounds as there are arms, so that
+ * each arm follows either neighbour.
  * @param {Arm[]} arms
  * @param {number} round from 1 on
  * @returns {Arm[]}
  */
 function rotateArms(arms, round) {
-  const rotated = arms.map((_, i) => arms[(i + round) % arms.length])
-  return Math.floor(round / arms.length) % 2 === 1 ? rotated.toReversed() : rotated
+  const earlierRounds = round - 1
+  const rotated = arms.map((_, i) => arms[(i + earlierRounds) % arms.length])
+  return Math.floor(earlierRounds / arms.length) % 2 === 1 ? rotated.toReversed() : rotated
 }
 
 /**
@@ -231,19 +233,19 @@ export function groupByGenerator(arms) {
 function splitDeployments(arms) {
   if (arms.length <= TOGETHER_MOST) return [arms]
   const controls = arms.filter(arm => arm.repeatOf !== null)
-  const cells = [...groupBy(arms, arm => (arm.repeatOf === null ? createGroupKey(arm) : 'A/A')).entries()]
-  const [first, ...others] = cells.flatMap(([key, cell]) => (key === 'A/A' ? [] : [cell]))
+  const groups = [...groupBy(arms, arm => (arm.repeatOf === null ? createGroupKey(arm) : 'A/A')).entries()]
+  const [first, ...others] = groups.flatMap(([key, group]) => (key === 'A/A' ? [] : [group]))
   // An A/A repeat shows the noise of the arms that it stands beside: there is always room for it.
   const room = Math.max(TOGETHER_MOST - first.length, controls.length)
-  const largest = cells.find(([, cell]) => cell.length > PLANES_MOST)?.[1]
-  if (largest)
-    throw new UsageError(`${largest.length} planes side by side, at most ${PLANES_MOST}: name fewer with --planes`)
+  const tooLarge = groups.find(([, group]) => group.length > PLANES_MOST)?.[1]
+  if (tooLarge)
+    throw new UsageError(`${tooLarge.length} planes side by side, at most ${PLANES_MOST}: name fewer with --planes`)
   /** @type {Arm[][]} */
   const parts = []
-  for (const cell of [...others, ...(controls.length > 0 ? [controls] : [])]) {
-    const partWithRoom = parts.find(part => part.length + cell.length <= room)
-    if (partWithRoom) partWithRoom.push(...cell)
-    else parts.push([...cell])
+  for (const group of [...others, ...(controls.length > 0 ? [controls] : [])]) {
+    const partWithRoom = parts.find(part => part.length + group.length <= room)
+    if (partWithRoom) partWithRoom.push(...group)
+    else parts.push([...group])
   }
   // Planes under other conditions stand alone if there is no room for both.
   const deployments = parts.map(part => (part.length > room ? part : [...first, ...part]))

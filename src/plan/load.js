@@ -11,14 +11,14 @@ import { readValues } from '../request/part-request.js'
  */
 
 const SMALL_CAP = 0.25
-// The start of a turn costs each plane another amount. Versions of one script pay alike for it: apart from the generator they
-// have short turns, whose ratio moves by a third as much from repeat to repeat (docs/evidence/accuracy.md).
+// The start of a turn costs each plane another amount. Versions of one script pay alike for it, and so have short turns if they are
+// placed apart from the generator: their ratio then moves by a third as much from repeat to repeat (docs/evidence/accuracy.md).
 const SLICE_MS = { steady: 500, scriptsApart: 20 }
 const USERS = { interleaved: 32, default: 200, atSmallCaps: 50, openLoop: 64 }
 /** The requests that each user has to make in a warm-up, at least. */
 export const WARM_AFTER_REQUESTS = 3
 const WARMUP_SECONDS_PER_USER_AND_CORE = 0.005
-// Seconds before a burst, which show answers without one; and after it, also as a multiple of its length.
+// Seconds before a burst, which show answers without one, and after it: at least so many, or so many times its length.
 const BURST = { beginsSeconds: 2, afterLeastSeconds: 8, afterTimes: 2 }
 
 /**

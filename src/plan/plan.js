@@ -37,14 +37,13 @@ export { estimateMostSeconds, estimatePlanSeconds, estimateSeconds } from './rou
  * @typedef {object} PartOptions
  * @property {number} cpus of the machine
  * @property {Missing[]} missing the planes without a program
- * @property {string[]} [lackReasons] reasons of `findUnsupported` that are a missing program, and no refusal; absent: none
  * @property {(plane: string) => boolean} hasSidecars
  * @property {(plane: string) => string[]} [listControls] lists the names of a plane's control planes; absent: none
  * @property {(choice: PlaneChoice) => boolean} [runsControl] says whether a process hands out configurations; absent: one does
  * @property {(choice: PlaneChoice) => number | null} [findRealMost] finds the most real sidecars of a plane by default; null, or
  *   absent: it can simulate none
- * @property {(arm: Arm, kind: TrialKind) => string | null} [findUnsupported] finds the reason why an arm cannot be measured; null,
- *   or absent: it can
+ * @property {(arm: Arm, kind: TrialKind) => Pick<Missing, 'reason' | 'isRefused'> | null} [findUnsupported] finds the reason why an
+ *   arm cannot be measured; null, or absent: it can
  * @property {number} [pinnableCpus] the CPUs that processes can have for themselves; absent: 0
  * @property {(plane: string) => boolean} [hasOnlyPipelines] says whether all contenders of this plane are pipelines, which may have
  *   nothing in common; absent: they are not
@@ -66,7 +65,7 @@ export function createPlan({ experiment, overrides, ...options }) {
   const questions = allQuestions.filter(({ kind }) => kind !== 'cost' || allQuestions.length === 1 || hasAnySidecars())
   const planned = questions.map(question => planPart(question, options))
   const mostRounds = Math.max(...planned.map(({ rounds }) => rounds))
-  // An arm with fewer rounds than others has their number.
+  // Arms of a part with fewer rounds than the run have the number of theirs.
   const parts = planned.map(({ kind, arms, calibrations, trials, rounds }) => ({
     kind,
     calibrations,
@@ -102,12 +101,11 @@ export function createPlan({ experiment, overrides, ...options }) {
  */
 function planPart(question, options) {
   const { experiment, overrides, kind, profile } = question
-  const { cpus, lackReasons = [], findUnsupported = () => null } = options
-  const { runsControl = () => true, findArmIdleSeconds = keepForever } = options
+  const { cpus, findUnsupported = () => null, runsControl = () => true, findArmIdleSeconds = keepForever } = options
   const { choosesTrials, noteArms } = KINDS[kind]
   const isInterleaved = kind === 'cost'
   const { arms, lists, notes, notMeasured } = createPartArms(question, { ...options, runsControl })
-  const { possible, refused } = splitUnsupportedArms(arms, arm => findUnsupported(arm, kind))
+  const { possible, unsupported } = splitUnsupportedArms(arms, arm => findUnsupported(arm, kind))
   const { calibrations, calibrated } =
     experiment.mostOfCapacity === null || isInterleaved
       ? { calibrations: [], calibrated: possible }
@@ -124,12 +122,7 @@ function planPart(question, options) {
     rounds,
     arms: measured,
     calibrations,
-    notMeasured: [
-      ...notMeasured,
-      ...refused.map(row =>
-        lackReasons.includes(row.reason) ? row : { ...row, isRefused: /** @type {const} */ (true) },
-      ),
-    ],
+    notMeasured: [...notMeasured, ...unsupported],
     notes: [...notes, ...turnNotes, ...(noteArms?.(possible, runsControl) ?? [])],
     trials: trials.map(trial => ({ ...trial, kind })),
   }

@@ -97,7 +97,7 @@ const ROLLOUT_SECONDS_PER_SIDECAR = 0.03
  */
 export function estimateSeconds(trials) {
   const armOfWindow = new Map(trials.map((trial, i) => [trial.interleaving ?? i, trial.arm]))
-  return sumSeconds([...armOfWindow.values()])
+  return sumArmSeconds([...armOfWindow.values()])
 }
 
 /** @typedef {Pick<Plan, 'trials' | 'calibrations' | 'search' | 'arms'>} Timed */
@@ -132,11 +132,11 @@ function estimateTotalSeconds({ trials, calibrations, arms }, searched) {
   const withSidecars = measured.filter(arm => arm.hasSidecars)
   const configurations = new Set(withSidecars.map(arm => JSON.stringify(pickConfiguration(arm))))
   const checkSeconds = OBSERVE_SECONDS + configurations.size * PARITY_SECONDS + measured.length * ARM_CHECK_SECONDS
-  return checkSeconds + estimateSeconds(trials) + sumSeconds(calibrations) + sumSeconds(searched)
+  return checkSeconds + estimateSeconds(trials) + sumArmSeconds(calibrations) + sumArmSeconds(searched)
 }
 
 /** Adds up warm-ups, windows and overheads of one trial of each arm. @param {Arm[]} arms @returns {number} */
-function sumSeconds(arms) {
+function sumArmSeconds(arms) {
   return arms.reduce((sum, arm) => {
     const { warmupSeconds, windowSeconds } = arm.load
     return sum + warmupSeconds + windowSeconds + estimateOverheadSeconds(arm)

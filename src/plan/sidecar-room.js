@@ -52,7 +52,7 @@ export function renderShortage({ sidecars, needs, limits, simulated = { count: 0
   const rows = isNode
     ? listNodeResources({ needs, limits, simulated, conditions })
     : listMachineResources({ needs, limits, simulated })
-  const shortage = rows.find(({ each, fixed, offered }) => sidecars * each + fixed > offered)
+  const shortage = rows.find(({ each, fixed, offered }) => each > 0 && sidecars * each + fixed > offered)
   if (!shortage) return null
   const { name, each, fixed, offered, render = String, more } = shortage
   const most = Math.max(0, Math.floor((offered - fixed) / each))
@@ -73,7 +73,7 @@ function listMachineResources({ needs: { sidecarBytes, controlBytes, threads, in
       name: 'memory',
       each: sidecarBytes + controlBytes,
       offered: memoryBytes,
-      render: formatMemory,
+      render: renderMemoryWithUnit,
       fixed: KIT_BYTES + simulated.count * (simulated.bytes + controlBytes),
     },
     { name: 'threads', each: threads, fixed: limits.threadsUsed, offered: limits.threads },
@@ -117,7 +117,7 @@ function listNodeResources({ needs: { sidecarBytes, controlBytes }, limits, simu
       each: sidecarPodBytes,
       fixed: memoryRequestedBytes + fixedBytes + simulatedBytes,
       offered: offered.memoryBytes,
-      render: formatMemory,
+      render: renderMemoryWithUnit,
     },
     {
       name: 'CPU requests',
@@ -130,6 +130,6 @@ function listNodeResources({ needs: { sidecarBytes, controlBytes }, limits, simu
 }
 
 /** Renders bytes in MiB, with the unit. @param {number} bytes */
-function formatMemory(bytes) {
+function renderMemoryWithUnit(bytes) {
   return `${renderMebibytes(bytes)} MiB`
 }

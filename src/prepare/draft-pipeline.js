@@ -59,6 +59,7 @@ export async function draftPipeline({ site, scripts, pipy, folder, signal }) {
       cause: error,
     })
   })
+  // Its port is not known yet, and not used: only the files of the scripts are read.
   const document = createPipelineDocument({ listen: { port: 1 } })
   const pipeline = createPipeline({ document, file: folderName, scripts })
   const codeFiles = pickCodeFiles(pipeline)

@@ -8,7 +8,7 @@ import { assertServes } from '../lab/serves.js'
 import { BenchError } from '../lib/errors.js'
 import { probeConfiguration } from '../parity/probe-plane.js'
 import { listPipelineTlsNotes, probeLoadAnswers } from '../parity/user-scripts.js'
-import { renderShortName } from '../parity/verdict/checks.js'
+import { renderRowName } from '../parity/verdict/checks.js'
 import { isWrong } from '../parity/verdict/rows.js'
 import { writeAtomically } from '../records/files.js'
 import { createPipeline, readPipeline } from '../tools/read-pipeline.js'
@@ -103,7 +103,7 @@ export async function assertSideParity({ testbeds, arms, nextStart }, { name, la
   const file = path.resolve(REFUSED)
   mkdirSync(path.dirname(file), { recursive: true })
   writeAtomically(path.dirname(file), path.basename(file), `${label}\n${lines.join('\n')}\n`)
-  const names = wrongRows.map(row => renderShortName(row.name)).join(', ')
+  const names = wrongRows.map(row => renderRowName(row.name)).join(', ')
   throw new BenchError(
     `${label} does not do the work of a sidecar, so its instructions cannot be compared: it falls short in ${names} (each line: ${path.relative('', file)}); --no-parity counts them anyway`,
   )

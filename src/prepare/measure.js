@@ -127,6 +127,6 @@ export function loadAfterRun(folder, load) {
  */
 async function loadAssess() {
   const { summarise } = await import('../analysis/summarise.js')
-  const { summarisePrecision } = await import('../report/notes.js')
+  const { summarisePrecision } = await import('../report/precision.js')
   return run => summarisePrecision(/** @type {Precision} */ (summarise(run).precision))
 }

@@ -321,14 +321,16 @@ async function findLabTools({ load, isSampled, hasCalls, site }) {
  * @returns {Promise<Tool | { missing: string }>} missing: the reason why it is not found, or cannot trace
  * @throws as `findTool`
  */
-async function findStrace() {
+export async function findStrace() {
   const strace = await findTool(straceTool)
   if ('missing' in strace) return strace
-  const { failed, stderr } = await execa(strace.path, ['-f', '-o', '/dev/null', 'true'], {
+  const { failed, stderr, shortMessage } = await execa(strace.path, ['-f', '-o', '/dev/null', 'true'], {
     reject: false,
     timeout: PROBE_MS,
   })
-  return failed ? { missing: `${strace.path} traces no process here: ${stderr.split('\n')[0]}` } : strace
+  // A program that hangs, or that a signal ends, logs nothing.
+  const why = stderr?.split('\n')[0] || shortMessage
+  return failed ? { missing: `${strace.path} traces no process here: ${why}` } : strace
 }
 
 /**
@@ -353,6 +355,7 @@ async function findStrace() {
 function planLab({ loads, planes, link, payload, requestAxes = {}, features, site, pipy, profiles, ...network }) {
   const { isRedirected, hasNamespaces, isPlaintext, hasCertificate } = network
   const names = new Set(profiles.map(profile => (profile === null ? 'pipy' : `pipy:${profile}`)))
+  // An experiment has a CPU limit; the overrides take it away.
   const axes = `{ plane: ${JSON.stringify([...names])}, link: [${link.join(', ')}], cpuLimitCores: [1] }`
   const experiment = `name: lab\nquestion: What does a change cost?\naxes: ${axes}\nprofiles: { smoke: ${JSON.stringify(SAMPLED)} }\n`
   const plainInterception = hasNamespaces ? ['none'] : undefined

@@ -1,6 +1,12 @@
 import { BenchError, UsageError } from '../lib/errors.js'
 import { assertPipelineVersion, summariseRequest } from '../model/pipeline.js'
-import { hasFixedPorts, hasServerTls, hasUpstreamTls, isEchoed, isPayloadPosted } from '../model/pipeline-traffic.js'
+import {
+  echoesPayload,
+  hasFixedPorts,
+  hasServerTls,
+  hasUpstreamTls,
+  isPayloadPosted,
+} from '../model/pipeline-traffic.js'
 import { DEFAULT_GENERATOR, findSidecarTool } from '../model/tools.js'
 import { assertConstraints } from '../request/constraint.js'
 import { LINK, PIPELINE_ARMS, PIPELINES } from '../request/constraints/pipelines.js'
@@ -63,9 +69,9 @@ export function assertPipelineVersions(planes, { chosen, pipelines, tools }) {
  * @throws {UsageError} for an option that a pipeline excludes, or pipelines that speak TLS on different sides
  */
 export function overrideForPipelines(overrides, { pipelines, load }) {
-  const documents = Object.values(pipelines)
+  const ownPipelines = Object.values(pipelines)
   const { axes, target = 'local', isLoadElsewhere = false } = overrides
-  for (const pipeline of documents)
+  for (const pipeline of ownPipelines)
     assertConstraints(PIPELINES, {
       file: pipeline.file,
       axes,
@@ -73,20 +79,20 @@ export function overrideForPipelines(overrides, { pipelines, load }) {
       generator: load.name === DEFAULT_GENERATOR ? null : load.name,
       isLoadElsewhere,
       hasTls: hasServerTls(pipeline) || hasUpstreamTls(pipeline),
-      isEchoed: isEchoed(pipeline),
+      isEchoed: echoesPayload(pipeline),
     })
-  if (documents.length === 0) return overrides
-  assertOneScheme(documents)
-  const hasNamespaces = documents.some(hasFixedPorts)
+  if (ownPipelines.length === 0) return overrides
+  assertOneScheme(ownPipelines)
+  const hasNamespaces = ownPipelines.some(hasFixedPorts)
   const interception = axes.interception ?? ['none']
-  const otherRequests = Object.entries(pipelines).filter(([, pipeline]) => !isEchoed(pipeline))
+  const unechoed = Object.entries(pipelines).filter(([, pipeline]) => !echoesPayload(pipeline))
   return {
     ...overrides,
     pipelineRequests: Object.fromEntries(
-      otherRequests.map(([variant, pipeline]) => [variant, bytes => summariseRequest(pipeline, bytes)]),
+      unechoed.map(([variant, pipeline]) => [variant, bytes => summariseRequest(pipeline, bytes)]),
     ),
-    axes: { ...axes, link: [LINK], tls: chooseTls(documents, axes.tls), ...(hasNamespaces && { interception }) },
-    ...(documents.some(hasServerTls) && { hasCertificate: true }),
+    axes: { ...axes, link: [LINK], tls: chooseTls(ownPipelines, axes.tls), ...(hasNamespaces && { interception }) },
+    ...(ownPipelines.some(hasServerTls) && { hasCertificate: true }),
     ...(hasNamespaces && { hasNamespaces }),
   }
 }

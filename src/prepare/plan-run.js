@@ -11,7 +11,7 @@ import { TIMEOUTS } from '../services/sidecar-model.js'
 import { findPipelineFile } from '../tools/pipeline-file.js'
 import { findAppRuntime, findPrograms } from './programs.js'
 import { readTopology } from './read-experiment.js'
-import { assertKnownPlanes, assertPlanRunnable, findUnsupported, listControlNames, pickQuota } from './supported.js'
+import { assertPlaneChoices, assertPlanRunnable, findUnsupported, listControlNames, pickQuota } from './supported.js'
 
 /**
  * Plans a run from an experiment and its options, with the programs that it needs.
@@ -54,9 +54,9 @@ export function planRun({ planes, loads, experiment, overrides, site, ...request
   const { isLoadElsewhere } = overrides
   const pinnedCores = overrides.isPinned ? cores : []
   const pinnableCpus = isLoadElsewhere ? 0 : pinnedCores.flat().length
-  assertKnownPlanes(planes, choosePlanes(experiment, overrides))
+  assertPlaneChoices(planes, choosePlanes(experiment, overrides))
   const place = { planes, cpus, pinnableCpus, limits }
-  /** @type {{ arm: Arm, kind: TrialKind, topology: Topology, reason: string | null }[]} */
+  /** @type {{ arm: Arm, kind: TrialKind, topology: Topology, unsupported: ReturnType<typeof findUnsupported> }[]} */
   const judgedArms = []
   const plan = createPlan({
     experiment,
@@ -64,13 +64,12 @@ export function planRun({ planes, loads, experiment, overrides, site, ...request
     cpus,
     pinnableCpus,
     missing,
-    lackReasons: Object.values(lacks),
     ...createPlaneReaders(planes),
     findUnsupported(arm, kind) {
       const topology = readTopology(arm.link)
-      const reason = findUnsupported({ ...place, arm, kind, topology, tools, lacks })
-      judgedArms.push({ arm, kind, topology, reason })
-      return reason
+      const unsupported = findUnsupported({ ...place, arm, kind, topology, tools, lacks })
+      judgedArms.push({ arm, kind, topology, unsupported })
+      return unsupported
     },
   })
   assertPlanRunnable({ plan, load, isLoadElsewhere, limits })
@@ -85,7 +84,10 @@ export function planRun({ planes, loads, experiment, overrides, site, ...request
   ]
   const isSameWith = (/** @type {ProgramSearch} */ { missing, tools, lacks }) =>
     missing.length === 0 &&
-    judgedArms.every(({ reason, ...judged }) => findUnsupported({ ...place, ...judged, tools, lacks }) === reason)
+    judgedArms.every(
+      ({ unsupported, ...judged }) =>
+        findUnsupported({ ...place, ...judged, tools, lacks })?.reason === unsupported?.reason,
+    )
   return { plan: { ...plan, notes }, layout, isSameWith }
 }
 

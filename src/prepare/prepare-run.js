@@ -33,8 +33,8 @@ export function drawSeed() {
  * Creates the request for a plan, from an experiment and the options of the command line.
  * @param {Experiment} experiment
  * @param {RunOptions} options
- * @returns {import('./plan-run.js').PlanRequest} as `createOverrides` makes the overrides; --p99 replaces the bound of an experiment that
- *   has one
+ * @returns {import('./plan-run.js').PlanRequest} overrides: as `createOverrides`; experiment: with --p99 as its
+ *   bound, if it has one
  * @throws {UsageError} for options that exclude each other
  */
 export function createPlanRequest(experiment, options) {

@@ -1,4 +1,4 @@
-import { UsageError } from '../lib/errors.js'
+import { BenchError, UsageError } from '../lib/errors.js'
 import { readBounded } from '../lib/read-file.js'
 
 /**
@@ -12,6 +12,7 @@ export function readOptionFile(option, file) {
   try {
     return readBounded(file)
   } catch (error) {
+    if (error instanceof BenchError) throw new UsageError(`${option}: ${error.message}`)
     throw new UsageError(`${option} ${file} cannot be read: ${/** @type {Error} */ (error).message}`)
   }
 }

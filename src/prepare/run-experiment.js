@@ -6,7 +6,7 @@ import { listArms } from '../model/results.js'
 import { measurePreparation } from './measure.js'
 import { announceLacks, announceRun, assertMaxMinutes, prepareRun } from './prepare-run.js'
 import { withSite } from './site.js'
-import { assertKnownPlanes } from './supported.js'
+import { assertPlaneChoices } from './supported.js'
 
 /**
  * @import { Site, Summary } from '../model/types.ts'
@@ -38,7 +38,7 @@ import { assertKnownPlanes } from './supported.js'
 export async function runExperiment(run, context) {
   const { planes = [] } = run.options
   // A wrong name is refused before the machine is examined.
-  assertKnownPlanes(await loadPlanes(planes.map(({ plane }) => plane)), planes)
+  assertPlaneChoices(await loadPlanes(planes.map(({ plane }) => plane)), planes)
   return withSite(run.options, context, async (site, keep) => {
     const watchers = await context.watch(run.options)
     try {
@@ -102,8 +102,8 @@ async function runOnSite({ experiment, options, interrupted, ...hooks }, { site,
  * @returns {Promise<Execution['parityCache']>} undefined: the run is on a cluster, whose nodes may be other machines in each run
  */
 async function openLocalParityCache({ target, recheck: isRechecked }) {
-  const { openParityCache } = await import('../parity/cache.js')
   if (target === 'kubernetes') return undefined
+  const { openParityCache } = await import('../parity/cache.js')
   return openParityCache({ folder: path.join(locateCacheFolder(), 'equal-work'), isRechecked })
 }
 

@@ -13,7 +13,7 @@ import { assertCombination, findUnmeasurableReason } from '../request/constraint
 import { findControl } from '../services/control.js'
 import { findDeployedProfile, hasNodeProxy, renderProfileName } from '../services/profiles.js'
 import { listMtlsModes } from '../services/sidecar-model.js'
-import { countWorkers } from '../services/sidecar-options.js'
+import { chooseWorkers } from '../services/sidecar-options.js'
 import { findPipelineFile } from '../tools/pipeline-file.js'
 
 /**
@@ -29,7 +29,7 @@ import { findPipelineFile } from '../tools/pipeline-file.js'
  * @throws {UsageError} for a plane, profile or control plane that the kit does not have, a variant that cannot run, or a combination
  *   that is not possible
  */
-export function assertKnownPlanes(planes, choices) {
+export function assertPlaneChoices(planes, choices) {
   for (const choice of choices) {
     const { plane, variant } = choice
     if (variant !== null && !isRunnableVariant(planes[plane], variant)) {
@@ -137,7 +137,7 @@ export function pickQuota(limits) {
 }
 
 /**
- * Finds the reason why a plane cannot run an arm.
+ * Finds the reason why a plane cannot run an arm, and whether it refuses the arm or lacks a program.
  * @param {object} options
  * @param {Planes} options.planes
  * @param {Arm} options.arm
@@ -149,7 +149,7 @@ export function pickQuota(limits) {
  * @param {number} options.cpus
  * @param {number} options.pinnableCpus the CPUs that processes can have for themselves
  * @param {Site['limits']} [options.limits] absent: the needs of many sidecars are not checked
- * @returns {string | null} null: it can
+ * @returns {ReturnType<typeof findUnmeasurableReason>} null: it can
  * @throws {import('../lib/errors.js').BenchError} for a feature that this kit does not know
  */
 export function findUnsupported({ planes, arm, kind, topology, tools, lacks, cpus, pinnableCpus, limits }) {
@@ -159,7 +159,7 @@ export function findUnsupported({ planes, arm, kind, topology, tools, lacks, cpu
   const control = findControl(plane, arm)
   const { version = '', library } =
     (plane.tool && findSidecarTool(tools, { tool: plane.tool, variant: arm.variant })) ?? {}
-  const sidecarWorkers = countWorkers(arm, { cpus, planes })
+  const sidecarWorkers = chooseWorkers(arm, { cpus, planes })
   const modes = listMtlsModes(topology, conditions.tls)
   const entrance = { modes, hasCertificate: arm.load.hasCertificate }
   return findUnmeasurableReason({

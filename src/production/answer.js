@@ -49,14 +49,14 @@ export function createProductionAnswer(size) {
   return {
     conditions: [
       'size',
-      `${renderSidecarCount(sizes)} of ${renderNounCount(sizes.length, 'workload')} in ${namespace}`,
+      `${renderRunningSidecars(sizes)} of ${renderNounCount(sizes.length, 'workload')} in ${namespace}`,
       `the last ${range} of ${address.replace(/^https?:\/\//, '')}`,
     ],
     pictures: [createPicture(size)],
     verdicts: [renderNeeds(sizes), ...renderTotals(size)],
     // Ratios and their conditions take the lines that the rule has otherwise: --details has the rule.
-    basis: ratios.size > 0 ? renderRatios(size) : [renderRule(production.steps), renderGrouping(sizes)],
-    warnings: [...warnOfShortRange(size), ...production.lacks, ...warnings],
+    basis: ratios.size > 0 ? renderRatios(size) : [renderRule(production.steps), renderWorkloadSource(sizes)],
+    warnings: [...renderShortRangeWarning(size), ...production.lacks, ...warnings],
     notMeasured: [],
   }
 }
@@ -82,10 +82,10 @@ function createPicture({ sizes, plane, ratios }) {
       cells: [
         { text: renderState(size) },
         size.cpuPerRequestMicros === null ? null : { text: renderMicros(size.cpuPerRequestMicros) },
-        renderChange(size.set.request.cores, size.computed.requestCores, renderCores),
+        renderTodayAndComputed(size.set.request.cores, size.computed.requestCores, renderCores),
         ...(hasPlane ? [renderScaledCell(size, ratios)] : []),
-        renderChange(size.set.request.bytes, size.computed.bytes, renderBytes),
-        renderChange(size.set.limit.cores, size.computed.limitCores, renderCores),
+        renderTodayAndComputed(size.set.request.bytes, size.computed.bytes, renderBytes),
+        renderTodayAndComputed(size.set.limit.cores, size.computed.limitCores, renderCores),
       ],
     })),
   }
@@ -129,7 +129,7 @@ export function renderWorkloadLabel({ workload: { name, kind }, container }, siz
  * @param {(value: number) => string} render
  * @returns {Cell | null} null: nothing was computed
  */
-function renderChange(today, computed, render) {
+function renderTodayAndComputed(today, computed, render) {
   if (computed === null) return null
   return { text: today === null ? render(computed) : `${render(today)} → ${render(computed)}` }
 }
@@ -180,18 +180,18 @@ function renderTotals({ sizes, plane, ratios }) {
   if (requesting.length > 0) {
     const today = renderSum(requesting, ({ set }) => set.request)
     const computed = renderSum(requesting, pickComputed)
-    totals.push(`${renderSidecarCount(requesting)} request ${today}; computed: ${computed}.`)
+    totals.push(`${renderRunningSidecars(requesting)} request ${today}; computed: ${computed}.`)
   }
   if (scaled.length > 0) {
     const [withPlane, computed] = [renderSum(scaled, pickScaled), renderSum(scaled, pickComputed)]
-    const count = renderSidecarCount(scaled)
+    const count = renderRunningSidecars(scaled)
     totals.push(`With ${plane}, an estimate: ${withPlane} instead of ${computed} (${count}).`)
   }
   return totals
 }
 
 /** Renders the number of sidecars that run: `12 sidecars`. @param {WorkloadSize[]} sizes */
-function renderSidecarCount(sizes) {
+function renderRunningSidecars(sizes) {
   const count = sizes.reduce((sum, { pods }) => sum + pods, 0)
   return renderNounCount(count, 'sidecar')
 }
@@ -242,7 +242,7 @@ function renderMemoryRatio(memory, cpu) {
  * @param {Pick<ProductionSize, 'range' | 'seconds' | 'sizes'>} size sizes: at least one
  * @returns {string[]} []: a pod has
  */
-function warnOfShortRange({ range, seconds, sizes }) {
+function renderShortRangeWarning({ range, seconds, sizes }) {
   const most = Math.max(...sizes.map(size => size.seconds))
   return most >= SHARE_LEAST * seconds
     ? []
@@ -260,7 +260,7 @@ export function renderSeconds(seconds) {
 }
 
 /** Renders the source by which workloads were found, as a sentence. @param {WorkloadSize[]} sizes */
-function renderGrouping(sizes) {
+function renderWorkloadSource(sizes) {
   const byName = sizes.filter(({ workload }) => !workload.isByOwner).length
   if (byName === 0) return 'Workloads by kube-state-metrics.'
   return byName === sizes.length

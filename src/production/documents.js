@@ -19,7 +19,7 @@ import { renderRule } from './workload-size.js'
 
 /** Each name of --format has a renderer. @type {Record<string, (size: ProductionSize) => string>} */
 const FORMATS = {
-  json: size => JSON.stringify(createDocument(size), null, 2),
+  json: size => JSON.stringify(createProductionDocument(size), null, 2),
   csv: size => renderWorkloadsCsv(size).trimEnd(),
   yaml: renderYaml,
 }
@@ -39,7 +39,7 @@ export function renderProduction(size, format) {
  * @param {ProductionSize} size
  * @returns plane: null without --plane; withPlane of a workload: its size with that plane, null without ratios of its container
  */
-function createDocument({ namespace, range, address, production, sizes, plane, ratios, warnings }) {
+function createProductionDocument({ namespace, range, address, production, sizes, plane, ratios, warnings }) {
   return {
     namespace,
     range,
@@ -57,7 +57,7 @@ function createDocument({ namespace, range, address, production, sizes, plane, r
   }
 }
 
-/** The columns of CSV read a workload each. @type {[header: string, read: (size: WorkloadSize) => string | number | null][]} */
+/** The columns of the CSV; `read` gives the value of a workload. @type {[header: string, read: (size: WorkloadSize) => string | number | null][]} */
 const COLUMNS = [
   ['workload', ({ workload }) => workload.name],
   ['kind', ({ workload }) => workload.kind],
@@ -84,8 +84,8 @@ const COLUMNS = [
 ]
 
 /**
- * Renders a CSV with a header and a row for each workload. A value that is not known is empty, and so are those of the other plane
- * without ratios.
+ * Renders a CSV with a header and a row for each workload. A value that is not known is empty; without ratios of the container, so
+ * are the two columns of the other plane.
  * @param {ProductionSize} size
  * @returns {string}
  */

@@ -66,7 +66,7 @@ export function openPrometheus({ url, deadlineSeconds, token, signal }) {
     const { data, error, warnings: queryWarnings = [] } = parsed.data ?? {}
     if (data === undefined && error === undefined) throw new BenchError(renderForeignAnswer({ address, status, text }))
     if (data === undefined)
-      throw new BenchError(renderRefusal({ address, subject, status, error: `${error}`, expression }))
+      throw new BenchError(renderQueryRefusal({ address, subject, status, error: `${error}`, expression }))
     for (const warning of queryWarnings) warnings.add(warning)
     return data.result.flatMap(({ metric, value: [, text] }) => {
       const value = parseValue(text, { address, subject })
@@ -204,7 +204,7 @@ function renderForeignAnswer({ address, status, text }) {
  * @param {{ address: string, subject: string, status: number, error: string, expression: string }} refusal
  * @returns {string}
  */
-function renderRefusal({ address, subject, status, error, expression }) {
+function renderQueryRefusal({ address, subject, status, error, expression }) {
   const quotedQuery = expression.length > TEXT_MOST ? `${expression.slice(0, TEXT_MOST)}…` : expression
   const isTooLarge = /too many samples|timed out|timeout/.test(error)
   const advice = isTooLarge ? 'ask for less: --for 1d, or one --container' : `the query was ${quotedQuery}`

@@ -14,7 +14,7 @@ const TARGET_LABELS = ['job', 'instance', 'endpoint', 'service', 'container']
 const RATE_SECONDS_LEAST = 120
 const STEP_SECONDS_LEAST = 60
 const SCRAPES_OF_RATE = 4
-/** A counter is looked for this far back, so that one still counts whose target has been down for a shorter time. */
+/** A counter is looked for this far back: its target may be down at the moment. */
 const RECENT = '1h'
 const IDENTITY = 'namespace, pod, container'
 

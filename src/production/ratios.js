@@ -125,7 +125,7 @@ function invertRatio({ median, low, high }) {
 /**
  * Creates an arm of a plane with the link, CPU limit, load and conditions of a comparison, for rendering them.
  * @param {Comparison} comparison
- * @param {{ arms: SummaryArm[], plane: string }} options arms: at least one of the plane, if possible on that link
+ * @param {{ arms: SummaryArm[], plane: string }} options arms: of the run, at least one of the plane; one on that link is preferred
  * @returns {SummaryArm}
  */
 function createComparedArm({ link, cpuLimitCores, load, conditions }, { arms, plane }) {

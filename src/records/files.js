@@ -128,7 +128,6 @@ export function assertWritableFolder(out) {
   const missingFolders = listMissingFolders(folder)
   try {
     makeFolder(folder)
-    if (!fs.statSync(folder).isDirectory()) throw new Error('it is a file')
     fs.accessSync(folder, fs.constants.W_OK)
   } catch (error) {
     const { message } = /** @type {Error} */ (error)

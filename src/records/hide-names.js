@@ -1,5 +1,5 @@
+import { escapePattern } from '../lib/escape-pattern.js'
 import { parseJson } from '../lib/json.js'
-import { escapePattern } from '../lib/printable.js'
 
 /** Replaces the names of machines and people in the files of a run, and shortens absolute paths. */
 
@@ -115,8 +115,8 @@ function listHosts(manifest) {
   /** @type {string[]} */
   const command = Array.isArray(manifest?.command) ? manifest.command.map(String) : []
   const words = command.map((word, i) => {
-    const [isHost, value] = HOST_OPTIONS.exec(word) ?? []
-    return isHost ? (value ?? command[i + 1]) : ''
+    const [option, value] = HOST_OPTIONS.exec(word) ?? []
+    return option ? (value ?? command[i + 1]) : ''
   })
   const { loadHost, node, cluster } = manifest?.machine ?? {}
   const nodes = manifest?.target === 'kubernetes' ? [node, cluster] : []

@@ -12,7 +12,7 @@ import { OLD_SCHEMA_VERSIONS, SCHEMA_VERSION } from '../model/versions.js'
 import { readText, readTextLines } from './files.js'
 
 /**
- * The files of a run on disk.
+ * Reads the manifest, the trials and the summary of a run.
  * @import { Manifest, Summary, Trial, TrialRecord } from '../model/types.ts'
  */
 
@@ -37,11 +37,11 @@ export function readRun(folder) {
   /** @type {Set<string>} */
   const trialIds = new Set()
   const warnings = []
-  let count = 0
+  let lineNumber = 0
   for (const line of readTextLines(file, { lines: TRIALS_MOST })) {
-    count++
+    lineNumber++
     if (!line.trim()) continue
-    const place = `${file}:${count}`
+    const place = `${file}:${lineNumber}`
     const record = moderniseDocument(parseJson(line))
     if (record === undefined) {
       warnings.push(`${place}: the line is ${isTooDeep(line) ? TOO_DEEP : 'cut off'} and left out`)

@@ -76,11 +76,11 @@ function createArmRow({ arm, varied, added }) {
     renderArmName(arm),
     arm.cpuLimitCores === null ? '-' : `${arm.cpuLimitCores}`,
     ...varied.map(name => `${AXES[name].readValue(arm) ?? '-'}`),
-    ...ARM_QUANTITIES.map(name => renderMedianWithInterval(arm, name)),
+    ...ARM_QUANTITIES.map(name => renderArmMedianWithInterval(arm, name)),
     renderSidecarLines(service => service),
-    ...SIDECAR_QUANTITIES.map(name => renderSidecarLines(service => renderMedian(arm, name, service))),
+    ...SIDECAR_QUANTITIES.map(name => renderSidecarLines(service => renderArmMedian(arm, name, service))),
     renderOutcome(arm),
-    ...added.map(name => renderMedianWithInterval(arm, name)),
+    ...added.map(name => renderArmMedianWithInterval(arm, name)),
   ]
 }
 
@@ -125,7 +125,7 @@ function listLinks(arms) {
  * @param {string} [service] absent: all sidecars together
  * @returns {string} `-` without a value
  */
-function renderMedian(arm, name, service) {
+function renderArmMedian(arm, name, service) {
   const { median } = findQuantity(arm, name, service)
   const { digits, digitsOfOne = digits, ...row } = QUANTITIES[name]
   return median === null ? '-' : formatValue({ ...row, digits: service ? digitsOfOne : digits }, median)
@@ -137,10 +137,11 @@ function renderMedian(arm, name, service) {
  * @param {string} name of the quantity
  * @returns {string} `-` without a value
  */
-function renderMedianWithInterval(arm, name) {
+function renderArmMedianWithInterval(arm, name) {
   const { low, high } = findQuantity(arm, name)
-  if (!INTERVAL_QUANTITIES.includes(name) || low === null || high === null) return renderMedian(arm, name)
-  return `${renderMedian(arm, name)}\n[${[low, high].map(value => formatValue(QUANTITIES[name], value)).join(', ')}]`
+  if (!INTERVAL_QUANTITIES.includes(name) || low === null || high === null) return renderArmMedian(arm, name)
+  const ends = [low, high].map(value => formatValue(QUANTITIES[name], value))
+  return `${renderArmMedian(arm, name)}\n[${ends.join(', ')}]`
 }
 
 // A pivot also has a row of this quantity for each sidecar, of up to SIDECARS_MOST: a CPU limit binds the busiest one.
@@ -151,7 +152,7 @@ const SIDECARS_MOST = 3
  * A plane in a pivot.
  * @typedef {object} PivotPlane
  * @property {string} name
- * @property {string[]} services of its sidecars, as `listServices` gives them
+ * @property {string[]} services those that get a row each (`listServicesWithRows`)
  * @property {(SummaryArm | undefined)[]} columnArms the arm of each column; undefined: none was measured
  */
 
@@ -168,7 +169,7 @@ export function tabulatePivots({ arms }, shows) {
   const varied = listVariedAxes(measured).filter(name => name !== shows.across)
   const shared = varied.filter(name => BASELINE_AXES.includes(name))
   // An axis that arms without sidecars lack makes no table of its own.
-  const keys = [...new Set(chooseArmsOfAxes(measured).map(arm => renderAxes(arm, varied)))]
+  const keys = [...new Set(chooseArmsOnAllAxes(measured).map(arm => renderAxes(arm, varied)))]
   return keys.map(key => {
     const group = measured.filter(arm => renderAxes(arm, varied) === key)
     const [first] = group
@@ -179,7 +180,7 @@ export function tabulatePivots({ arms }, shows) {
 }
 
 /** Chooses the arms that have values on every axis: those with sidecars, or all if none has any. @param {SummaryArm[]} arms */
-function chooseArmsOfAxes(arms) {
+function chooseArmsOnAllAxes(arms) {
   const withSidecars = arms.filter(arm => arm.sidecars.length > 0)
   return withSidecars.length > 0 ? withSidecars : arms
 }
@@ -194,12 +195,12 @@ function chooseArmsOfAxes(arms) {
  */
 function tabulatePivot(arms, { across, quantities }) {
   const readAcross = (/** @type {SummaryArm} */ arm) => (across === null ? null : AXES[across].readValue(arm))
-  const values = [...new Set(chooseArmsOfAxes(arms).map(readAcross))]
+  const values = [...new Set(chooseArmsOnAllAxes(arms).map(readAcross))]
   const planes = [...groupBy(arms, renderArmName)].map(([name, planeArms]) => {
     // An axis of sidecars does not change an arm without them: every column has its value.
     const baseline = planeArms.length === 1 && !planeArms[0].hasSidecars ? planeArms[0] : undefined
     const columnArms = values.map(value => planeArms.find(arm => readAcross(arm) === value) ?? baseline)
-    return { name, services: listServices(planeArms), columnArms }
+    return { name, services: listServicesWithRows(planeArms), columnArms }
   })
   return {
     columns: [
@@ -269,11 +270,11 @@ function renderBound(arm) {
 }
 
 /**
- * Lists the services that have a sidecar, without copies of services.
+ * Lists the services whose sidecars may get a row each, without copies of services.
  * @param {SummaryArm[]} arms
- * @returns {string[]} [] if there are none, or more than SIDECARS_MOST
+ * @returns {string[]} [] if no service has a sidecar, or more than SIDECARS_MOST have one
  */
-function listServices(arms) {
+function listServicesWithRows(arms) {
   const originals = arms.flatMap(arm => arm.sidecars.filter(sidecar => sidecar.copyOf === null))
   const services = [...new Set(originals.map(({ service }) => service))]
   return services.length <= SIDECARS_MOST ? services : []

@@ -74,7 +74,7 @@ export function drawCharts({ summary, records, listSeries }) {
   return {
     rounds: hasRounds ? drawRoundsOfResults({ summary, arms, colourFor }) : [],
     distributions: drawPercentiles({ arms: aloneArms, listRecords, colourFor }),
-    overRate: drawRates({ summary, arms, colourFor }),
+    overRate: drawCpuOverRate({ summary, arms, colourFor }),
     overLimit: drawForm(kindCharts, 'overLimit'),
     overAxis: drawForm(kindCharts, 'overAxis'),
     overShare: drawForm(kindCharts, 'overShare'),
@@ -148,7 +148,7 @@ export function createChartSections(groups) {
 function drawRoundsOfResults({ summary, arms, colourFor }) {
   return listResults(summary).flatMap(({ result, heading }, i) => {
     const resultArms = arms.filter(arm => result.arms.includes(arm))
-    const charts = drawQuantities(resultArms, colourFor)
+    const charts = drawQuantityRounds(resultArms, colourFor)
     if (heading === undefined) return charts
     return charts.map(chart => ({
       ...chart,
@@ -160,12 +160,12 @@ function drawRoundsOfResults({ summary, arms, colourFor }) {
 }
 
 /**
- * Draws the rounds of each quantity that has a value and that the table of quantities draws under the load of the first arm.
+ * Draws the rounds of each quantity that has a value, if QUANTITIES has a chart of it for the load of the first arm.
  * @param {SummaryArm[]} arms of one result, A/A arms too
  * @param {ColourFor} colourFor
  * @returns {ReportChart[]} [] without arms or values, or if no quantity is drawn under the load
  */
-function drawQuantities(arms, colourFor) {
+function drawQuantityRounds(arms, colourFor) {
   if (arms.length === 0) return []
   const varied = listVariedAxes(arms)
   const { kind } = arms[0].load
@@ -250,13 +250,13 @@ function chooseTypicalTrial(arm, records) {
  * @param {Pick<ChartInput, 'summary' | 'arms' | 'colourFor'>} options
  * @returns {ReportChart[]} [] if no plane has two rates whose CPU is known
  */
-function drawRates({ summary, arms, colourFor }) {
+function drawCpuOverRate({ summary, arms, colourFor }) {
   const open = arms.filter(arm => arm.load.kind === 'open' && arm.sidecars.length > 0 && arm.repeatOf === null)
   const varied = listVariedAxes(arms).filter(name => name !== 'ratePerSecond')
   return [...groupBy(open, arm => createGroupKey(arm, 'ratePerSecond')).values()].flatMap((group, i) => {
     const lines = [...groupBy(group, renderArmName)].map(([label, planeArms]) => {
-      const points = listPoints(planeArms)
-      return { label, colour: colourFor(planeArms[0]), points, fit: findLine(summary, label, points) }
+      const points = listRatePoints(planeArms)
+      return { label, colour: colourFor(planeArms[0]), points, fit: findFittedLine(summary, label, points) }
     })
     if (Math.max(...lines.map(line => line.points.length)) < 2) return []
     const title = ['CPU over the rate', renderAxes(group[0], varied)].filter(Boolean).join(': ')
@@ -270,7 +270,7 @@ function drawRates({ summary, arms, colourFor }) {
  * @param {SummaryArm[]} arms
  * @returns {{ ratePerSecond: number, millicores: number }[]} without arms whose CPU is not known
  */
-function listPoints(arms) {
+function listRatePoints(arms) {
   return arms.flatMap(arm => {
     const cores = findQuantity(arm, 'cpuCores').median
     return cores === null ? [] : [{ ratePerSecond: Number(arm.load.ratePerSecond), millicores: 1000 * cores }]
@@ -281,10 +281,10 @@ function listPoints(arms) {
  * Finds the line that was fitted to points of all sidecars of a plane.
  * @param {Pick<Summary, 'results'>} summary
  * @param {string} name of the plane
- * @param {ReturnType<typeof listPoints>} points
+ * @param {ReturnType<typeof listRatePoints>} points
  * @returns {CpuLine | null} null if none was fitted to just these points
  */
-function findLine({ results }, name, points) {
+function findFittedLine({ results }, name, points) {
   const lines = results.flatMap(result => result.lines)
   const isThrough = (/** @type {CpuLine} */ line) =>
     line.points.length === points.length &&
@@ -293,7 +293,8 @@ function findLine({ results }, name, points) {
 }
 
 /**
- * Draws times by percentile: a chart for each group of arms that differ only in the plane, with their baselines.
+ * Draws times by percentile: a chart for each group of arms with sidecars that differ only in the plane, with their baselines; if no
+ * arm has sidecars, for each group of the others. Idle arms are left out.
  * @param {Pick<ChartInput, 'arms' | 'listRecords' | 'colourFor'>} options
  * @returns {ReportChart[]} without groups of which no percentile was recorded
  */
@@ -315,7 +316,7 @@ function drawPercentiles({ arms, listRecords, colourFor }) {
     const subject = `${isOpen ? 'Latency' : 'Response time at saturation'} by percentile`
     const title = [subject, renderAxes(first, varied)].filter(Boolean).join(': ')
     const chart = { title, name, lines }
-    return [{ ...drawDistributions(chart), id: `distribution-${i + 1}`, table: tables.tabulateLines(chart) }]
+    return [{ ...drawDistributions(chart), id: `distribution-${i + 1}`, table: tables.tabulateTimes(chart) }]
   })
 }
 

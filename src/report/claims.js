@@ -1,4 +1,4 @@
-import { NOT_TESTABLE, STATUSES } from '../analysis/claims/answers.js'
+import { CLAIM_STATUSES, NOT_TESTABLE } from '../analysis/claims/answers.js'
 import { groupBy } from '../lib/group-by.js'
 import { alignLeft, wrapText } from '../lib/text-table.js'
 
@@ -18,12 +18,12 @@ const INDENT = ' '.repeat(2 + STATUS_WIDTH)
  * @returns {string[]} lines
  */
 export function renderClaims(results, experiments) {
-  const hasRuns = new Set(results.map(result => result.runId).filter(Boolean)).size > 1
+  const hasManyRuns = new Set(results.map(result => result.runId).filter(Boolean)).size > 1
   const sources = [...groupBy(results, result => result.file).values()]
   const counted = listClaimsOnExperiments(results, experiments)
   const others = results.length - counted.length
   const rest = others > 0 ? [`Of other experiments, or of none: ${others}.`] : []
-  return [...sources.flatMap(source => renderSourceClaims(source, hasRuns)), renderStatusCounts(counted), ...rest]
+  return [...sources.flatMap(source => renderSourceClaims(source, hasManyRuns)), renderStatusCounts(counted), ...rest]
 }
 
 /**
@@ -40,11 +40,14 @@ export function createClaimsAnswer(results, experiments) {
   const publishers = [...groupBy(counted, ({ source }) => source.publisher)]
   const rows = publishers.map(([label, claims]) => ({
     label,
-    cells: STATUSES.map(status => ({ text: `${countStatus(claims, status)}`, value: countStatus(claims, status) })),
+    cells: CLAIM_STATUSES.map(status => ({
+      text: `${countStatus(claims, status)}`,
+      value: countStatus(claims, status),
+    })),
   }))
   return {
     conditions: ['claims', [...new Set(experiments)].join(', '), 'published numbers against these runs'],
-    pictures: rows.length > 0 ? [{ columns: STATUSES.map(heading => ({ heading })), rows }] : [],
+    pictures: rows.length > 0 ? [{ columns: CLAIM_STATUSES.map(heading => ({ heading })), rows }] : [],
     verdicts: [
       tested.length === 0
         ? `None of ${results.length} published claims could be tested by these runs.`
@@ -87,7 +90,7 @@ export function renderClaimCounts(results) {
   if (results.length === 0) return []
   const contradicted = results.filter(result => result.status === 'contradicted').map(result => result.id)
   return [
-    `Of ${renderStatusCounts(results).replace('claims', 'published claims')}`,
+    `Of ${renderStatusCounts(results, 'published claims')}`,
     ...(contradicted.length > 0 ? [`Contradicted: ${contradicted.join(', ')}.`] : []),
   ]
 }
@@ -108,16 +111,16 @@ export function groupUntested(results) {
 /**
  * Renders the title of a source, its tested claims, the others by the reason, and an empty line.
  * @param {ClaimResult[]} results of one source, at least one
- * @param {boolean} hasRuns there are several runs, so that each answer names its own
+ * @param {boolean} hasManyRuns there are several runs, so that each answer names its own
  * @returns {string[]} lines
  */
-function renderSourceClaims(results, hasRuns) {
+function renderSourceClaims(results, hasManyRuns) {
   const [{ source }] = results
   const untested = groupUntested(results)
   return [
     ...wrapText(`${source.title} (${source.publisher})`),
     ...(source.unlike ? wrapText(`unlike here: ${source.unlike}`, '  ') : []),
-    ...results.filter(result => result.status !== NOT_TESTABLE).flatMap(result => renderClaim(result, hasRuns)),
+    ...results.filter(result => result.status !== NOT_TESTABLE).flatMap(result => renderClaim(result, hasManyRuns)),
     ...(untested.length > 0 ? [`  ${NOT_TESTABLE}:`] : []),
     ...untested.flatMap(({ reason, ids }) => [
       ...wrapText(`${reason}:`, '    '),
@@ -130,12 +133,12 @@ function renderSourceClaims(results, hasRuns) {
 /**
  * Renders the status of a claim with its sentence, then both numbers and the reason.
  * @param {ClaimResult} result
- * @param {boolean} hasRuns there are several runs: name that of the answer
+ * @param {boolean} hasManyRuns there are several runs: name that of the answer
  * @returns {string[]} lines
  */
-function renderClaim({ id, says, status, theirs, ours, reason, runId, isDeployed }, hasRuns) {
+function renderClaim({ id, says, status, theirs, ours, reason, runId, isDeployed }, hasManyRuns) {
   const numbers = [theirs && `theirs ${theirs}`, ours && `ours ${ours}`].filter(Boolean).join(', ')
-  const run = hasRuns && runId !== null ? ` [${runId}]` : ''
+  const run = hasManyRuns && runId !== null ? ` [${runId}]` : ''
   const answer = `${[numbers, reason].filter(Boolean).join(': ')}${run}`
   const [first, ...more] = wrapText(`${id}${isDeployed ? ', as deployed' : ''}: ${says}`, INDENT)
   return [`  ${status.padEnd(STATUS_WIDTH)}${first.trimStart()}`, ...more, ...wrapText(answer, INDENT)]
@@ -144,11 +147,12 @@ function renderClaim({ id, says, status, theirs, ours, reason, runId, isDeployed
 /**
  * Renders how many claims have each status: `9 claims: 5 reproduced, …`.
  * @param {ClaimResult[]} results
+ * @param {string} [noun] `claims` by default
  * @returns {string}
  */
-function renderStatusCounts(results) {
-  const counts = STATUSES.map(status => `${countStatus(results, status)} ${status}`)
-  return `${results.length} claims: ${counts.join(', ')}.`
+function renderStatusCounts(results, noun = 'claims') {
+  const counts = CLAIM_STATUSES.map(status => `${countStatus(results, status)} ${status}`)
+  return `${results.length} ${noun}: ${counts.join(', ')}.`
 }
 
 /**

@@ -1,5 +1,5 @@
 import { countRatios, renderPair } from '../answer/pair.js'
-import { dropEmptyCells } from '../answer/picture.js'
+import { dropEmptyRowsAndColumns } from '../answer/picture.js'
 import { PRIMARY } from '../judge/quantities.js'
 import { groupBy } from '../lib/group-by.js'
 import { capitalise, joinWords } from '../lib/letters.js'
@@ -8,10 +8,10 @@ import { renderInterval, renderNounCount, renderPercent } from '../lib/units.js'
 import { createGroupKey, listVariedAxes, renderAxes } from '../model/arms.js'
 import { renderThreshold } from './notes.js'
 import { renderSectionsText } from './section-text.js'
-import { createGroupBlocks, renderReasons, renderVerdict } from './verdicts.js'
+import { createVerdictGroupBlocks, renderComparisonVerdict, renderReasons } from './verdicts.js'
 
 /**
- * Renders the comparison of two runs for the terminal. Pure.
+ * The comparison of two runs: its answer, and its details for the terminal. Pure.
  * @import { AxisName, Comparison } from '../model/types.ts'
  * @import { Cell, Picture } from '../answer/picture.js'
  * @import { Section } from './section.js'
@@ -102,13 +102,13 @@ function renderArmVerdicts(arms, varied) {
  * @returns {Picture} without columns and rows that have no ratio
  */
 function createChangePicture(arms, varied) {
-  return dropEmptyCells({
+  return dropEmptyRowsAndColumns({
     columns: COLUMNS.map(([, heading]) => ({ heading: `${heading}, new / old` })),
     rows: arms.map(comparisons => {
       const name = comparisons[0].a.replace(/ in new$/, '')
       return {
         label: [name, renderAxes(comparisons[0], varied)].filter(Boolean).join(', '),
-        cells: COLUMNS.map(([quantity]) => renderChangeCell(findComparison(comparisons, quantity))),
+        cells: COLUMNS.map(([quantity]) => createChangeCell(findComparison(comparisons, quantity))),
       }
     }),
   })
@@ -138,11 +138,11 @@ function renderRefusedArms(refused) {
 }
 
 /**
- * Renders the ratio of a quantity with its interval.
+ * Creates the cell of a quantity: its ratio with the interval.
  * @param {Comparison | undefined} comparison undefined: the quantity was not compared
  * @returns {Cell | null} null if it was not compared, is invalid, or has no median
  */
-function renderChangeCell(comparison) {
+function createChangeCell(comparison) {
   if (comparison === undefined || comparison.ratio.median === null || comparison.verdict === 'invalid') return null
   const { median, low, high } = comparison.ratio
   const interval = renderInterval({ low, high }, end => end.toFixed(2), ' (no interval yet)')
@@ -197,13 +197,13 @@ function createArmSections(comparisons) {
   const varied = listVariedAxes(comparisons)
   return arms.map(armComparisons => {
     const [first] = armComparisons
-    const primary = armComparisons.filter(({ quantity }) => quantity === PRIMARY.name)
-    const secondary = armComparisons.filter(({ quantity }) => quantity !== PRIMARY.name)
+    const primary = armComparisons.filter(({ quantity }) => quantity === PRIMARY.name).map(renderComparisonVerdict)
+    const secondary = armComparisons.filter(({ quantity }) => quantity !== PRIMARY.name).map(renderComparisonVerdict)
     return {
       id: 'verdicts',
       name: [`${first.a} and ${first.b}`, renderAxes(first, varied)].filter(Boolean).join(', '),
       isNamed: arms.length > 1,
-      blocks: createGroupBlocks({ primary: primary.map(renderVerdict), secondary: secondary.map(renderVerdict) }),
+      blocks: createVerdictGroupBlocks({ primary, secondary }),
     }
   })
 }
@@ -226,7 +226,7 @@ function renderControl(control, controls) {
 
 /**
  * Renders whether an arm met a threshold, that its quantity was excluded, or that no arm tested it.
- * @param {HeldThreshold} threshold arm: null: none did
+ * @param {HeldThreshold} threshold arm: null if no arm tested it
  * @returns {string} a sentence without its point
  */
 function renderHeldThreshold({ arm, ...threshold }) {

@@ -52,7 +52,7 @@ export function renderArmsCsv(summary) {
  * @returns {string}
  */
 export function renderCsv(rows) {
-  return rows.map(cells => `${cells.map(renderCell).join(',')}\r\n`).join('')
+  return rows.map(cells => `${cells.map(renderCsvCell).join(',')}\r\n`).join('')
 }
 
 /**
@@ -61,7 +61,7 @@ export function renderCsv(rows) {
  * @param {CsvCell} cell
  * @returns {string} empty for null, undefined and NaN
  */
-function renderCell(cell) {
+function renderCsvCell(cell) {
   const isMissing = cell === null || cell === undefined || Number.isNaN(cell)
   const printable = isMissing ? '' : escapeControls(`${cell}`)
   // A number keeps its sign: only a text can be a formula.

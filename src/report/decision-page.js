@@ -6,7 +6,7 @@ import { listArms, listSizes } from '../model/results.js'
 import { clipText } from './answer/clip.js'
 import { renderPath, renderRequests, shortenModel } from './answer/conditions.js'
 import { drawPanel, listPanels, renderPictureTable } from './answer/html.js'
-import { applyVariables } from './charts/style.js'
+import { applyColourVariables } from './charts/style.js'
 import { drawSvg, renderShell } from './html-page.js'
 import { html, trustMarkup } from './markup.js'
 import { listCharts } from './section.js'
@@ -139,7 +139,7 @@ function drawFigures({ answer, sections }, sizes) {
     ),
     ...charts.map(
       chart =>
-        html`<figure><figcaption>${chart.title}</figcaption>${trustMarkup(applyVariables(drawSvg({ ...chart, height: CHART_HEIGHT })))}</figure>`,
+        html`<figure><figcaption>${chart.title}</figcaption>${trustMarkup(applyColourVariables(drawSvg({ ...chart, height: CHART_HEIGHT })))}</figure>`,
     ),
   ]
 }

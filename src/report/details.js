@@ -41,8 +41,8 @@ export function renderDetailsText(summary, options = {}) {
   const arms = listArms(summary)
   const missing = [...warnings, ...renderNotMeasuredPlanes(summary.notMeasured)].flatMap(line => wrapText(line))
   if (arms.length === 0) return joinParts([[`${summary.run.experiment}: nothing was measured`, ...missing]])
-  const hasNotMeasured = hasResultWith(summary, 'hasRounds') && arms[0].load.kind !== 'idle'
-  const notMeasured = hasNotMeasured ? renderNotMeasuredCommands(answer) : []
+  const hasLoadedRounds = hasResultWith(summary, 'hasRounds') && arms[0].load.kind !== 'idle'
+  const notMeasured = hasLoadedRounds ? renderNotMeasuredCommands(answer) : []
   const further = folder === null ? [] : renderFurtherCommands(folder, { hasPage, hasClaims: claims.length > 0 })
   return joinParts([
     [renderRunTitle(summary), ...missing],
@@ -88,8 +88,9 @@ function renderNotMeasuredCommands({ notMeasured }) {
  * @returns {string[]} a line for each
  */
 function renderFurtherCommands(folder, { hasPage, hasClaims }) {
+  const page = hasPage ? `${folder}/report.html` : renderCommand('report', `${folder} --format html`)
   return [
-    `${hasPage ? `${folder}/report.html` : renderCommand('report', `${folder} --format html`)}: charts, every trial, where the numbers are from`,
+    `${page}: charts, every trial, where the numbers are from`,
     ...(hasClaims ? [`${renderCommand('claims', folder)}: each published claim, theirs and ours`] : []),
     `${renderCommand('verify', folder)}: every number again, from the raw files`,
   ]

@@ -1,5 +1,6 @@
 import { GATES, USES } from '../judge/gates.js'
 import { QUANTITIES } from '../judge/quantities.js'
+import { uniqueBy } from '../lib/group-by.js'
 import { alignLeft } from '../lib/text-table.js'
 
 /**
@@ -79,11 +80,10 @@ const GENERAL = {
  */
 export function tabulateDictionary() {
   const quantities = Object.values(QUANTITIES).map(row => row.family ?? row)
-  const definitions = new Map(
-    quantities.map(({ label, definition }) => [`${label} ${definition}`, [label, definition]]),
-  )
+  const distinct = uniqueBy(quantities, ({ label, definition }) => `${label} ${definition}`)
+  const definitions = distinct.map(({ label, definition }) => [label, definition])
   return [
-    tabulateDefinitions('Quantities', [...definitions.values()]),
+    tabulateDefinitions('Quantities', definitions),
     tabulateDefinitions('Bound by: what was saturated, the first that holds', Object.entries(BOUND_BY)),
     tabulateDefinitions('Verdicts', Object.entries(VERDICTS)),
     tabulateDefinitions('Other words', Object.entries(GENERAL)),

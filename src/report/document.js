@@ -233,6 +233,7 @@ export function computeRunSeconds({ manifest, records }) {
   const { startedAt, resumed = [] } = manifest.run
   const starts = [startedAt, ...resumed.map(({ at }) => at)].map(at => Date.parse(at))
   const milliseconds = starts.reduce((sum, start, i) => {
+    // The test is also true for the last part, which has no next start, and for NaN, which makes the result null.
     const endsOfPart = ends.filter(end => !(end >= starts[i + 1]))
     return sum + Math.max(0, Math.max(...endsOfPart) - start)
   }, 0)

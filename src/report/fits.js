@@ -1,13 +1,12 @@
 import { renderRatioWithInterval } from '../analysis/claims/answers.js'
 import { findPlateaus, PLATEAU_RATIO_MOST } from '../analysis/fits.js'
-import { renderWithResidual } from '../judge/fit-over-sidecars.js'
 import { formatValue, QUANTITIES } from '../judge/quantities.js'
-import { renderInterval, renderPercent } from '../lib/units.js'
+import { renderInterval, renderPercent, renderWithResidual } from '../lib/units.js'
 import { AXES, listVariedAxes, renderArmName, renderAxes } from '../model/arms.js'
 import { listArms } from '../model/results.js'
 
 /**
- * Renders fitted lines with their points, and plateaus. Pure.
+ * Renders fitted lines with their points, slopes and plateaus. Pure.
  * @import { Plateau } from '../analysis/fits.js'
  */
 /** @import { AxisName, CpuLine, Slope, Summary } from '../model/types.ts' */
@@ -110,7 +109,7 @@ function renderPlateau(plateau, across) {
   ].join('; ')
 }
 
-/** Renders the smaller value whose ratio is nearest to the best. @param {Plateau} plateau @returns {string} empty if none has one */
+/** Renders the smaller value whose ratio is nearest to the best. @param {Plateau} plateau @returns {string} empty: none has a ratio */
 function renderNearest({ nearest }) {
   if (nearest === null) return ''
   return `: of the smaller values ${nearest.at} is nearest, ratio ${renderRatioWithInterval(nearest.ratio)}`

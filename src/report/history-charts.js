@@ -7,7 +7,7 @@ import { renderMinute } from '../lib/units.js'
 import { listVariedAxes, renderAxes } from '../model/arms.js'
 import { createColourChooser } from './charts/colours.js'
 import { drawOverRuns } from './charts/over-runs.js'
-import { renderMedian } from './charts/rounds.js'
+import { renderMedianWithInterval } from './charts/rounds.js'
 
 /**
  * Draws the charts of a history, each with its numbers as a table. Pure.
@@ -46,9 +46,10 @@ export function drawHistory({ lines, runs }) {
       label,
       colour: colourFor(arm),
       isControl,
-      points: values.map(value => scaleValue(value, row)),
+      points: values.map(value => scaleToShownUnit(value, row)),
     }))
-    const chart = drawOverRuns({ title, unit: row.unit, digits: chooseDigits(row), runs: names, lines: drawn, marks })
+    const digits = chooseHistoryDigits(row)
+    const chart = drawOverRuns({ title, unit: row.unit, digits, runs: names, lines: drawn, marks })
     return { ...chart, id: `over-runs-${i + 1}`, table: tabulateRuns({ title, row, runs, lines: drawn }) }
   })
 }
@@ -56,7 +57,7 @@ export function drawHistory({ lines, runs }) {
 /**
  * Tabulates the values of each line, run by run.
  * @param {{ title: string, row: QuantityRow, runs: History['runs'],
- *   lines: { label: string, points: ReturnType<typeof scaleValue>[] }[] }} options row: of the quantity
+ *   lines: { label: string, points: ReturnType<typeof scaleToShownUnit>[] }[] }} options row: of the quantity
  * @returns {Table} a cell without a value is `-`
  */
 function tabulateRuns({ title, row, runs, lines }) {
@@ -66,7 +67,7 @@ function tabulateRuns({ title, row, runs, lines }) {
     rows: runs.map(({ folder, startedAt }, i) => [
       folder,
       startedAt,
-      ...lines.map(({ points }) => renderMedian(points[i], chooseDigits(row))),
+      ...lines.map(({ points }) => renderMedianWithInterval(points[i], chooseHistoryDigits(row))),
     ]),
   }
 }
@@ -77,7 +78,7 @@ function tabulateRuns({ title, row, runs, lines }) {
  * @param {QuantityRow} row of the quantity
  * @returns {{ median: number, low: number | null, high: number | null } | null} null without a median
  */
-export function scaleValue({ median, low, high }, { scale = 1 }) {
+export function scaleToShownUnit({ median, low, high }, { scale = 1 }) {
   return median === null ? null : { median: median / scale, low: low && low / scale, high: high && high / scale }
 }
 
@@ -86,6 +87,6 @@ export function scaleValue({ median, low, high }, { scale = 1 }) {
  * @param {QuantityRow} row
  * @returns {number}
  */
-export function chooseDigits({ digits, digitsOfOne = digits }) {
+export function chooseHistoryDigits({ digits, digitsOfOne = digits }) {
   return digitsOfOne
 }

@@ -37,7 +37,7 @@ export function renderBenchfmt({ runs, lines }) {
     `run: ${run.folder}`,
     // benchstat splits results by each key of the configuration, so only the run is a key.
     `# started ${run.startedAt}, kit ${run.kit}`,
-    ...arms.flatMap(armLines => renderRounds(armLines, i)),
+    ...arms.flatMap(armLines => renderBenchmarkLines(armLines, i)),
   ])
   return [...[...units].map(([unit, better]) => `Unit ${unit} better=${better}`), ...rounds].join('\n')
 }
@@ -48,7 +48,7 @@ export function renderBenchfmt({ runs, lines }) {
  * @param {number} run index of the run
  * @returns {string[]} [] if no round has a value
  */
-function renderRounds(lines, run) {
+function renderBenchmarkLines(lines, run) {
   const count = Math.max(...lines.map(({ values }) => values[run].values.length))
   const rounds = Array.from({ length: count }, (_, round) =>
     lines.flatMap(({ quantity, values }) => {
@@ -112,8 +112,9 @@ const quoteCell = cell => (/[",\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}
  * @returns {NamedLine[]}
  */
 function createNamedLines(lines) {
-  /** Ids of arms by the name that they become. @type {Map<string, string[]>} */
-  const armsByName = new Map()
+  /** Names that are in use, by the words of a line and the id of its arm. @type {Map<string, string>} */
+  const names = new Map()
+  const takenNames = new Set()
   const varied = listVariedAxes(lines.filter(({ isControl }) => !isControl).map(({ arm }) => arm))
   return lines.map(line => {
     const words = line.isControl ? ['applications without sidecars', renderAxes(line.arm, varied)] : [line.label]
@@ -122,10 +123,11 @@ function createNamedLines(lines) {
       .filter(Boolean)
       .join(' ')
       .replace(/[^\p{L}\p{N}.@:=+]+/gu, '_')
-    const arms = armsByName.get(name) ?? []
-    armsByName.set(name, arms)
-    if (!arms.includes(line.arm.id)) arms.push(line.arm.id)
-    const place = arms.indexOf(line.arm.id)
-    return { ...line, name: place === 0 ? name : `${name}_${place + 1}` }
+    const key = JSON.stringify([name, line.arm.id])
+    let distinctName = names.get(key) ?? name
+    for (let i = 2; !names.has(key) && takenNames.has(distinctName); i++) distinctName = `${name}_${i}`
+    names.set(key, distinctName)
+    takenNames.add(distinctName)
+    return { ...line, name: distinctName }
   })
 }

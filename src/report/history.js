@@ -1,8 +1,8 @@
 import { PRIMARY } from '../judge/quantities.js'
 import { alignLeft, joinParts, wrapText } from '../lib/text-table.js'
 import { renderMinute, renderNounCount } from '../lib/units.js'
-import { renderMedian } from './charts/rounds.js'
-import { chooseDigits, drawHistory, HISTORY_QUANTITIES, scaleValue } from './history-charts.js'
+import { renderMedianWithInterval } from './charts/rounds.js'
+import { chooseHistoryDigits, drawHistory, HISTORY_QUANTITIES, scaleToShownUnit } from './history-charts.js'
 import { renderPage, renderSections } from './html-page.js'
 import { html } from './markup.js'
 import { listCharts } from './section.js'
@@ -27,7 +27,7 @@ const LEGEND =
  */
 export function createHistoryDocument(history) {
   const changes = tabulateChanges(history)
-  const left = tabulateLeftRuns(history)
+  const left = tabulateIncomparableRuns(history)
   return {
     title: `History of ${history.runs.length} comparable runs`,
     answer: renderHistoryAnswer(history),
@@ -105,14 +105,15 @@ function renderHistoryAnswer({ runs, lines }) {
 function renderEndValues({ label, quantity, values }) {
   const row = HISTORY_QUANTITIES[quantity]
   const known = values.filter(({ median }) => median !== null)
-  const [first, last] = [known[0], known[known.length - 1]].map(({ median }) =>
-    renderMedian(scaleValue({ median, low: null, high: null, values: [] }, row), chooseDigits(row)),
-  )
+  const [first, last] = [known[0], known[known.length - 1]].map(({ median }) => {
+    const shown = scaleToShownUnit({ median, low: null, high: null, values: [] }, row)
+    return renderMedianWithInterval(shown, chooseHistoryDigits(row))
+  })
   return `${label} ${first} and ${last} ${row.unit}`
 }
 
 /**
- * Renders how to read the lines, which arms have none, and which runs no history has if this one has none.
+ * Renders how to read the lines, which arms have none and, of a history without runs, which runs every history leaves out.
  * @param {History} history
  * @returns {string[]} sentences, at least one
  */
@@ -160,7 +161,7 @@ function tabulateChanges({ runs }) {
  * @param {History} history
  * @returns {Table} without rows if all are
  */
-function tabulateLeftRuns({ left, reference }) {
+function tabulateIncomparableRuns({ left, reference }) {
   return {
     caption: `Not comparable${reference === null ? '' : ` with ${reference}; of the two, the earlier is "old"`}`,
     columns: alignLeft('run', 'why'),

@@ -1,6 +1,6 @@
 import { init } from 'echarts'
 import { escapeControls } from '../lib/printable.js'
-import { applyVariables, BACKGROUND, CHART_WIDTH, renderVariables } from './charts/style.js'
+import { applyColourVariables, BACKGROUND, CHART_WIDTH, renderColourVariables } from './charts/style.js'
 import { escapeMarkup, html, trustMarkup } from './markup.js'
 import { selectSections } from './section.js'
 
@@ -40,20 +40,20 @@ import { selectSections } from './section.js'
  */
 export function renderPage({ title, body, charts, series = {}, assets }) {
   const data = { charts: Object.fromEntries(charts.map(({ id, option, height }) => [id, { option, height }])), series }
-  const style = `@media (prefers-color-scheme: dark) { :root { ${renderVariables('dark')} } }\n${assets.style}`
+  const style = `@media (prefers-color-scheme: dark) { :root { ${renderColourVariables('dark')} } }\n${assets.style}`
   return renderShell({
     title,
     style,
     policy: "style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:",
     body: html`${body}
-<script type="application/json" id="data">${trustMarkup(renderJson(data))}</script>
+<script type="application/json" id="data">${trustMarkup(renderScriptJson(data))}</script>
 <script>${trustMarkup(assets.library)}</script>
 <script type="module">${trustMarkup(assets.scripts.map(stripImportsAndExports).join('\n'))}</script>`,
   })
 }
 
 /**
- * Renders a document that loads nothing.
+ * Renders the document around a body. Its policy lets it load nothing.
  * @param {{ title: string, style: string, policy: string, body: Markup }} page style: CSS, beside the variables of
  *   the light scheme; policy: the directives of its content security policy, beside `default-src 'none'`
  * @returns {string} HTML
@@ -67,7 +67,7 @@ export function renderShell({ title, style, policy, body }) {
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; ${trustMarkup(policy)}">
 <title>${title}</title>
 <link rel="icon" href="data:,">
-<style>:root { ${trustMarkup(renderVariables('light'))} }
+<style>:root { ${trustMarkup(renderColourVariables('light'))} }
 ${trustMarkup(style)}</style>
 </head>
 <body>
@@ -154,7 +154,7 @@ function renderTrialCharts(charts) {
 function renderFigure(chart, { isDrawn, body }) {
   const { id, title, description, height } = chart
   const drawing = isDrawn
-    ? trustMarkup(applyVariables(drawSvg(chart)))
+    ? trustMarkup(applyColourVariables(drawSvg(chart)))
     : html`<p>Drawn where JavaScript is on; the numbers are below.</p>`
   return html`<figure><figcaption>${title}</figcaption><div class="chart" style="height: ${height}px" data-chart="${id}" role="img" aria-label="${description}">${drawing}</div>${body}</figure>`
 }
@@ -169,7 +169,7 @@ export function renderTable({ caption, columns, rows }, cssClass = '') {
   const noRows = rows.length === 0 ? html`<tr><td colspan="${columns.length}">none</td></tr>` : null
   return html`<div class="scroll" role="group" tabindex="0" aria-label="${caption || 'table'}"><table class="${cssClass}"><caption>${caption}</caption>
 <thead><tr>${columns.map(renderColumnHeading)}</tr></thead>
-<tbody>${rows.map(cells => html`<tr>${cells.map((cell, i) => renderCell(cell, columns[i]?.[1] ?? 'left'))}</tr>\n`)}${noRows}</tbody></table></div>`
+<tbody>${rows.map(cells => html`<tr>${cells.map((cell, i) => renderTableCell(cell, columns[i]?.[1] ?? 'left'))}</tr>\n`)}${noRows}</tbody></table></div>`
 }
 
 /**
@@ -187,7 +187,7 @@ function renderColumnHeading([name, align]) {
  * @param {string} align a CSS class
  * @returns {Markup} a heading over several columns, or a cell whose lines are kept
  */
-function renderCell(cell, align) {
+function renderTableCell(cell, align) {
   if (typeof cell === 'object') return html`<th scope="rowgroup" colspan="${cell.colSpan}">${cell.content}</th>`
   return html`<td class="${align}">${trustMarkup(cell.split('\n').map(escapeMarkup).join('<br>'))}</td>`
 }
@@ -218,7 +218,7 @@ export function renderList(lines, heading) {
  * @param {unknown} value
  * @returns {string}
  */
-const renderJson = value => JSON.stringify(value).replaceAll('<', '\\u003c')
+const renderScriptJson = value => JSON.stringify(value).replaceAll('<', '\\u003c')
 
 /**
  * Removes the relative imports and exports of a module, so that modules can be joined to one script with one scope.

@@ -1,7 +1,7 @@
 import { listVariedAxes, renderArmLabel, renderAxes } from '../model/arms.js'
 import { listArms } from '../model/results.js'
+import { renderGate } from './fired-gates.js'
 import { escapeMarkup } from './markup.js'
-import { renderGate } from './missing.js'
 
 /**
  * Renders thresholds and gates as JUnit XML, which CI shows as test results. Pure.

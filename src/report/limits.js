@@ -11,21 +11,21 @@ import { listSizes } from '../model/results.js'
  * Renders the limits that were found, to paste, and how many of them a node holds. Pure.
  * @import { parseNodeOptions } from '../kinds/search/nodes.js'
  * @import { SizeResult, Summary } from '../model/types.ts'
- * @import { Limits } from '../model/container-limits.js'
+ * @import { ContainerLimits } from '../model/container-limits.js'
  */
 
-/** @typedef {{ service: string | null, limits: Limits, size: SizeResult }} Entry limits of a sidecar; service: null: of any */
+/** @typedef {{ service: string | null, limits: ContainerLimits, size: SizeResult }} Entry limits of a sidecar; service: null: of any */
 
 /**
  * A format of limits, to paste.
  * @typedef {object} Format
- * @property {true} [isOfEach] each sidecar has a document; absent: all sidecars of a plane share one
+ * @property {true} [isPerSidecar] each sidecar has a document; absent: all sidecars of a plane share one
  * @property {(entries: Entry[]) => object} createDocument
  */
 
 /** @type {Record<string, Format>} */
 const FORMATS = {
-  yaml: { isOfEach: true, createDocument: ([{ limits }]) => ({ resources: createResources(limits) }) },
+  yaml: { isPerSidecar: true, createDocument: ([{ limits }]) => ({ resources: createResources(limits) }) },
   helm: { createDocument: entries => Object.assign({}, ...entries.map(createHelmValues)) },
   compose: { createDocument: entries => ({ services: Object.fromEntries(entries.map(createComposeService)) }) },
 }
@@ -71,9 +71,9 @@ export function renderLimits(sizes, format) {
  * @param {Format} format
  * @returns {string[]} YAML documents; comments alone if no size has limits
  */
-function renderPlaneDocuments(sizes, { isOfEach, createDocument }) {
+function renderPlaneDocuments(sizes, { isPerSidecar, createDocument }) {
   const entries = sizes.flatMap(listEntries)
-  const groups = isOfEach ? entries.map(entry => [entry]) : [entries]
+  const groups = isPerSidecar ? entries.map(entry => [entry]) : [entries]
   const [first = '', ...others] = groups
     .filter(group => group.length > 0)
     .map(group => renderComment(group) + stringify(createDocument(group)).trimEnd())
@@ -90,15 +90,15 @@ function listEntries(size) {
   const limits = computeLimitsFound(size)
   if (limits === null) return []
   const services = size.services.length > 0 ? size.services : [null]
-  return services.map(service => ({ service, limits: { ...limits, ...findRequest(size) }, size }))
+  return services.map(service => ({ service, limits: { ...limits, ...findCpuRequest(size) }, size }))
 }
 
 /**
  * Finds the CPU request of a size.
  * @param {SizeResult} size
- * @returns {Pick<Limits, 'requestMillicores'>} {} if it has none, or is of an older kit
+ * @returns {Pick<ContainerLimits, 'requestMillicores'>} {} if it has none, or is of an older kit
  */
-function findRequest({ answer }) {
+function findCpuRequest({ answer }) {
   return answer?.requestCores ? { requestMillicores: roundCoresUp(answer.requestCores) } : {}
 }
 
@@ -132,7 +132,7 @@ function renderComment(entries) {
 function renderLoad({ service, size }) {
   const { ratePerSecond, answer } = size
   const name = service === null ? '' : `${service}: `
-  return `${name}${ratePerSecond} requests/s${answer ? renderAnswer(size, answer) : renderOldCheck(size)}`
+  return `${name}${ratePerSecond} requests/s${answer ? renderConfirmation(size, answer) : renderOldCheck(size)}`
 }
 
 /**
@@ -141,7 +141,7 @@ function renderLoad({ service, size }) {
  * @param {NonNullable<SizeResult['answer']>} answer
  * @returns {string}
  */
-function renderAnswer({ p99Ms, p99LimitMs, neighbourCores }, { state, met, missed, why }) {
+function renderConfirmation({ p99Ms, p99LimitMs, neighbourCores }, { state, met, missed, why }) {
   const beside = neighbourCores === undefined ? '' : ` beside a ${AXES.neighbourCores.render(neighbourCores)}`
   const worst = p99Ms === null ? '' : `, worst p99 ${p99Ms.toFixed(1)} ms`
   const reason = state === 'confirmed' ? '' : `; ${why.replaceAll('\n', ' ')}`
@@ -164,18 +164,19 @@ export function renderNodeFit({ results, machine }, node) {
   const sizes = listSizes({ results })
   if (!sizes.some(size => computeLimitsFound(size) !== null)) return []
   const planes = [...groupBy(sizes, renderArmName).values()]
-  return [renderNodeSize(node), ...planes.map(plane => `  ${renderFit(plane, node)}`), renderSpeedNote(node, machine)]
+  const fits = planes.map(plane => `  ${renderPlaneFit(plane, node)}`)
+  return [renderNodeSize(node), ...fits, renderSpeedNote(node, machine)]
 }
 
 /**
- * Sums the limits of the sidecars of all services. Each is rounded before, as it is set.
+ * Sums the limits of all sidecars of a plane, each rounded as it is set.
  * @param {SizeResult[]} sizes of a plane, each with limits
- * @returns {Limits}
+ * @returns {ContainerLimits}
  */
 function sumLimits(sizes) {
   const sum = { millicores: 0, mebibytes: 0 }
   for (const size of sizes) {
-    const { millicores, mebibytes } = /** @type {Limits} */ (computeLimitsFound(size))
+    const { millicores, mebibytes } = /** @type {ContainerLimits} */ (computeLimitsFound(size))
     const sidecars = Math.max(1, size.services.length)
     sum.millicores += sidecars * millicores
     sum.mebibytes += sidecars * mebibytes
@@ -189,7 +190,7 @@ function sumLimits(sizes) {
  * @param {ReturnType<typeof parseNodeOptions>} node
  * @returns {string}
  */
-function renderFit(sizes, { left }) {
+function renderPlaneFit(sizes, { left }) {
   const name = renderArmName(sizes[0])
   const lacking = sizes.find(size => computeLimitsFound(size) === null)
   if (lacking) {
@@ -200,9 +201,9 @@ function renderFit(sizes, { left }) {
   const { count, limit, byCpu, byMemory } = computeNodeFit(needed, left)
   const cpu = `${Math.round(1000 * left.cores)}m / ${needed.millicores}m = ${byCpu.toFixed(1)}`
   const memory = `${left.bytes / MIB} / ${needed.mebibytes} MiB = ${byMemory.toFixed(1)}`
-  const isSet = sizes[0].services.length > 0
+  const hasServices = sizes[0].services.length > 0
   const unproven = sizes.every(size => size.isChecked) ? '' : '; some of these limits did NOT pass their check'
-  const countText = isSet ? `the sidecars of all services together fit ${count} times` : `${count} sidecars fit`
+  const countText = hasServices ? `the sidecars of all services together fit ${count} times` : `${count} sidecars fit`
   return `${name}: ${countText}, by ${limit} (CPU ${cpu}; memory ${memory})${unproven}`
 }
 

@@ -14,7 +14,7 @@ import { selectSections } from './section.js'
  * @returns {string} GitHub's Markdown
  */
 export function renderMarkdown({ answer, missing, sections }) {
-  return joinParts([
+  return joinMarkdownParts([
     `**${answer.verdicts.map(escapeText).join('**<br>\n**')}**`,
     ...answer.pictures.map(picture => renderTable(tabulatePicture(picture))),
     escapeText([...answer.basis, ...(answer.notes ?? [])].join(' ')),
@@ -31,7 +31,7 @@ export function renderMarkdown({ answer, missing, sections }) {
  * @returns {string} GitHub's Markdown
  */
 export function renderHistoryMarkdown({ title, answer, sections }) {
-  return joinParts([`## ${escapeText(title)}`, `**${escapeText(answer)}**`, ...renderSections(sections)])
+  return joinMarkdownParts([`## ${escapeText(title)}`, `**${escapeText(answer)}**`, ...renderSections(sections)])
 }
 
 /**
@@ -74,7 +74,7 @@ function renderBlock(block) {
  * @param {string[]} parts
  * @returns {string} with a line end at its end
  */
-const joinParts = parts => `${parts.filter(Boolean).join('\n\n')}\n`
+const joinMarkdownParts = parts => `${parts.filter(Boolean).join('\n\n')}\n`
 
 /**
  * Renders a table below its caption, if it has one. Markdown has no cells over several columns: empty cells follow the

@@ -16,7 +16,7 @@ const ESCAPES = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&
  * @returns {Markup}
  */
 export function html(strings, ...values) {
-  return { markup: String.raw({ raw: strings }, ...values.map(renderValue)) }
+  return { markup: String.raw({ raw: strings }, ...values.map(renderTemplateValue)) }
 }
 
 /**
@@ -42,8 +42,8 @@ export function escapeMarkup(text) {
  * @param {Value} value
  * @returns {string} HTML; empty for null
  */
-function renderValue(value) {
+function renderTemplateValue(value) {
   if (value === null) return ''
-  if (Array.isArray(value)) return value.map(renderValue).join('')
+  if (Array.isArray(value)) return value.map(renderTemplateValue).join('')
   return typeof value === 'object' ? value.markup : escapeMarkup(`${value}`)
 }

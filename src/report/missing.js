@@ -1,11 +1,10 @@
 import { findSections } from '../kinds/sections.js'
 import { groupBy } from '../lib/group-by.js'
-import { listVariedAxes, renderArmLabel } from '../model/arms.js'
-import { findResult, listArms } from '../model/results.js'
+import { findResult } from '../model/results.js'
 
 /**
- * Sentences on the trials that a run lacks, and the gates that fired. Pure.
- * @import { Manifest, Summary, SummaryArm, TrialRecord } from '../model/types.ts'
+ * Sentences on the trials and planes that a run lacks. Pure.
+ * @import { Manifest, Summary, TrialRecord } from '../model/types.ts'
  */
 
 const CUT_SHORT = 'This run was cut short, or still goes on'
@@ -89,49 +88,4 @@ export function renderNotMeasuredPlanes(notMeasured) {
   return [...groupBy(notMeasured, ({ reason }) => reason)].map(
     ([reason, rows]) => `Not measured: ${rows.map(({ plane }) => plane).join(', ')}: ${reason}`,
   )
-}
-
-/**
- * A gate that fired, with the arms in whose trials it did.
- * @typedef {object} FiredGate
- * @property {string} gate
- * @property {string} name of the gate, with its part
- * @property {string} arms with the trials in which it fired: `pipy 6/6, envoy 2/6`
- * @property {string} reason of the first arm
- */
-
-/**
- * Lists the gates that fired, each with all its arms.
- * @param {Pick<Summary, 'results'>} summary
- * @returns {FiredGate[]} [] if none fired
- */
-export function listFiredGates(summary) {
-  const arms = listArms(summary)
-  const varied = listVariedAxes(arms)
-  const spoils = arms.flatMap(arm => {
-    const { completed, failed, invalid } = arm.trials
-    const total = completed + failed + invalid
-    const label = renderArmLabel(arm, varied)
-    return arm.spoiled.map(spoil => ({ ...spoil, name: renderGate(spoil), share: `${label} ${spoil.trials}/${total}` }))
-  })
-  return [...groupBy(spoils, ({ name }) => name)].map(([name, gateSpoils]) => ({
-    gate: gateSpoils[0].gate,
-    name,
-    arms: gateSpoils.map(({ share }) => share).join(', '),
-    reason: gateSpoils[0].reason,
-  }))
-}
-
-/**
- * Renders the name of a gate, with its part if it has one: `resolution of the change`.
- * @param {Pick<SummaryArm['spoiled'][number], 'gate' | 'part'>} spoil
- * @returns {string}
- */
-export function renderGate({ gate, part }) {
-  return part ? `${gate} of the ${part}` : gate
-}
-
-/** Renders a line for each gate that fired. @param {Pick<Summary, 'results'>} summary @returns {string[]} [] if none fired */
-export function renderFiredGates(summary) {
-  return listFiredGates(summary).map(({ name, arms, reason }) => `Check ${name} (${arms} trials): ${reason}`)
 }

@@ -1,19 +1,21 @@
 import { findQuantity } from '../judge/quantities.js'
 import { listResults } from '../kinds/sections.js'
 import { SEQUENCE_LEAST } from '../lib/confidence-sequence.js'
+import { capitalise } from '../lib/letters.js'
 import { ROUNDS_LEAST } from '../lib/stats.js'
-import { renderNounCount, renderPercent } from '../lib/units.js'
-import { listVariedAxes, renderArmName, renderAxes } from '../model/arms.js'
+import { renderNounCount } from '../lib/units.js'
+import { renderArmName } from '../model/arms.js'
 import { renderRequest } from '../model/requests.js'
 import { listArms } from '../model/results.js'
 import { DEFAULT_GENERATOR, findGenerator } from '../model/tools.js'
-import { renderCheckTimes, renderTrafficPolicy } from '../parity/verdict/table.js'
+import { renderCheckTimes, renderOpenPolicy } from '../parity/verdict/table.js'
+import { renderPrecision } from './precision.js'
 import { renderRatioBands } from './ratio-bands.js'
 
 /**
- * Notes that stand below the tables of a run: how its numbers were measured, thresholds and precision. Pure.
+ * Notes that stand below the tables of a run: how its numbers were measured, and thresholds. Pure.
  * @import { RenderedResult } from '../kinds/sections.js'
- * @import { Precision, Summary, SummaryArm, ThresholdResult } from '../model/types.ts'
+ * @import { Summary, SummaryArm, ThresholdResult } from '../model/types.ts'
  */
 
 const COST_NOTE = 'µs/req is CPU time per verified request: of all sidecars, then of each.'
@@ -41,7 +43,7 @@ export function renderNotes(summary) {
     notes.push('Connections are new for every request: response times include connecting and the handshake.')
   if (arms.some(({ link }) => link === 'ratings') && !arms.some(({ load }) => load.hasCertificate))
     notes.push('The link ratings carries no mTLS: the client speaks plaintext to the only sidecar.')
-  notes.push(...renderTrafficPolicy({ parity }), ...renderCheckTimes({ parity }))
+  notes.push(...renderOpenPolicy({ parity }), ...renderCheckTimes({ parity }))
   for (const { plane, from } of deployed) notes.push(`${plane} is as deployed: ${from}.`)
   if (summary.machine.lacksMemoryController)
     notes.push('Memory is from /proc, process by process: the memory controller of cgroups is off in this kernel.')
@@ -64,9 +66,10 @@ function renderResultNotes({ result: { arms }, heading }, { summary: { precision
   const unit = load.isInterleaved ? 'interleaved repeats' : 'repeats'
   const intervalLeast = precision ? SEQUENCE_LEAST : ROUNDS_LEAST
   const interval = rounds >= intervalLeast ? ' with [95 % interval]' : ', too few for an interval'
-  const start = heading === undefined ? 'M' : `${heading}: m`
+  const medians = `medians of up to ${rounds} ${unit}${interval}; ${renderRequestVariants(arms)}.`
+  const note = heading === undefined ? capitalise(medians) : `${heading}: ${medians}`
   return [
-    `${start}edians of up to ${rounds} ${unit}${interval}; ${renderRequests(arms)}.${index === 0 ? ` ${COST_NOTE}` : ''}`,
+    index === 0 ? `${note} ${COST_NOTE}` : note,
     renderLoadNote(arms),
     ...(load.kind === 'closed' ? [renderCapacityNote(arms)] : []),
   ]
@@ -77,7 +80,7 @@ function renderResultNotes({ result: { arms }, heading }, { summary: { precision
  * @param {SummaryArm[]} arms
  * @returns {string} such as `128 or 1024 bytes posted and echoed`
  */
-function renderRequests(arms) {
+function renderRequestVariants(arms) {
   const isEchoed = arms.every(({ load }) => load.requests === undefined && load.ownRequest === undefined)
   const requests = arms.map(({ load }) => (isEchoed ? load.payloadBytes : renderRequest(load)))
   return `${[...new Set(requests)].join(' or ')}${isEchoed ? ' bytes posted and echoed' : ''}`
@@ -141,84 +144,4 @@ export function renderThresholds({ thresholds }) {
 export function renderThreshold({ expression, arm, value, held }) {
   const result = held === null ? 'not tested: excluded' : `${held ? 'met' : 'NOT met'}: ${value?.toFixed(3)}`
   return `Threshold ${expression} (${arm}): ${result}`
-}
-
-/**
- * The distance of a run from its precision.
- * @typedef {object} PrecisionSummary
- * @property {boolean} isReached
- * @property {boolean} hasPairs false: no pair is left to compare
- * @property {number | null} roundsMore the most that a pair still needs; null: unknown, or no pair is left
- * @property {string} sentence begins with `after 12 rounds: `
- */
-
-/**
- * Summarises how close a run is to its precision, by the pair with the widest interval: of those that are not precise
- * yet (too wide, or with too many spoiled rounds), else of all.
- * @param {Precision} precision
- * @returns {PrecisionSummary}
- */
-export function summarisePrecision({ width: widthMost, rounds, isReached, pairs }) {
-  const start = `after ${renderNounCount(rounds, 'round')}`
-  if (pairs.length === 0)
-    return { isReached, hasPairs: false, roundsMore: null, sentence: `${start}: no pair is left to compare` }
-  const more = pairs.map(pair => pair.roundsMore)
-  const roundsMore = more.includes(null) ? null : Math.max(...more.map(Number))
-  const open = pairs.filter(pair => !pair.isNarrow)
-  const candidates = open.length > 0 ? open : pairs
-  const [widest] = candidates.toSorted((x, y) => (y.width ?? Infinity) - (x.width ?? Infinity))
-  const conditions = renderAxes(widest, listVariedAxes(pairs))
-  const pair = `${widest.a} and ${widest.b}${conditions ? ` (${conditions})` : ''}`
-  const others = pairs.length > 1 ? `, the widest of ${pairs.length}` : ''
-  const outlook = isReached
-    ? `at most ${renderPercent(widthMost, 1)} was asked for`
-    : renderRoundsMore(roundsMore, widthMost)
-  const sentence = `${start}: CPU per request of ${pair} ${renderWidth(widest, widthMost)}${others}; ${outlook}`
-  return { isReached, hasPairs: true, roundsMore, sentence }
-}
-
-/**
- * Renders how wide the interval of a pair is, and that too many of its rounds were spoiled if only this keeps it from being
- * precise.
- * @param {Precision['pairs'][number]} pair
- * @param {number} widthMost as asked for
- * @returns {string} a predicate
- */
-function renderWidth({ width, isNarrow }, widthMost) {
-  if (width === null) return 'has no interval yet'
-  const isSpoiled = width <= widthMost && !isNarrow
-  return `is ${renderPercent(width, 1)} wide${isSpoiled ? ', and more than one round in ten was spoiled' : ''}`
-}
-
-/**
- * Renders how many more rounds a precision takes.
- * @param {number | null} roundsMore null: not known
- * @param {number} widthMost as asked for
- * @returns {string} a clause
- */
-function renderRoundsMore(roundsMore, widthMost) {
-  if (roundsMore === null) return `what ${renderPercent(widthMost, 1)} takes is not known`
-  return `for ${renderPercent(widthMost, 1)} it needs about ${renderNounCount(roundsMore, 'more round')}`
-}
-
-/**
- * Renders why a run with a precision to reach ended, and what that means for its intervals.
- * @param {{ precision?: Precision }} summary
- * @returns {string[]} two entries of one or more sentences; [] if the number of rounds was fixed
- */
-function renderPrecision({ precision }) {
-  if (!precision) return []
-  const { rounds, mostRounds, ended } = precision
-  const { sentence } = summarisePrecision(precision)
-  const bound = rounds >= mostRounds ? `The ${mostRounds} rounds of its plan` : 'The time'
-  const words = {
-    reached: 'The precision was reached',
-    'no-pair': 'This run ended early, and the precision was NOT reached',
-    time: `${bound} ended this run, and the precision was NOT reached`,
-  }
-  const why = ended ? words[ended] : 'This run was cut short'
-  return [
-    `${why}: ${sentence}.`,
-    'Each interval of a ratio or a quantity holds at 95 % whenever the run ends, and not all of them at once: they are confidence sequences of the median, wider than those of a fixed number of rounds.',
-  ]
 }

@@ -34,9 +34,9 @@ const SHARED_AXES = [
 export function renderPlan(plan, seconds, mostSeconds = null) {
   const { experiment, question, arms, notes, notMeasured, calibrations, claims, settings } = plan
   const words = KINDS[plan.parts[0].kind].summarisePlan?.(plan)
-  const workload = words?.planned ?? renderWorkload(plan)
+  const workload = words?.planned ?? renderPlanSize(plan)
   const armGroups = [...groupBy(arms, arm => arm.load.isInterleaved).values()]
-  const hasCalls = settings.app === 'pipy' && arms.some(arm => arm.conditions.protocol === 'grpc')
+  const hasGrpc = settings.app === 'pipy' && arms.some(arm => arm.conditions.protocol === 'grpc')
   const lines = [
     `${experiment}: ${workload}, ${renderMinutes(seconds, mostSeconds)}`,
     question,
@@ -49,13 +49,13 @@ export function renderPlan(plan, seconds, mostSeconds = null) {
     ...armGroups.flatMap(group => renderArms(group, words)),
     ...settings.relaxes.map(({ gate, why }) => `The experiment sets aside ${gate}: ${why}`),
     ...(claims.length > 0 ? [`Tests the published claims of: ${claims.join(', ')}`] : []),
-    `Seed ${plan.seed}; traffic policy ${settings.trafficPolicy}; applications served by ${settings.app}${hasCalls ? ', those of gRPC by node' : ''}.`,
+    `Seed ${plan.seed}; traffic policy ${settings.trafficPolicy}; applications served by ${settings.app}${hasGrpc ? ', those of gRPC by node' : ''}.`,
   ]
   return lines.flatMap(line => wrapText(line, /^ */.exec(line)?.[0], '  ')).join('\n')
 }
 
 /** Renders how many trials, rounds and arms a plan has. @param {Plan} plan @returns {string} */
-function renderWorkload({ trials, rounds, arms, precision }) {
+function renderPlanSize({ trials, rounds, arms, precision }) {
   return precision
     ? `${SEQUENCE_LEAST} to ${rounds} rounds of ${arms.length} arms, at most ${trials.length} trials`
     : `${trials.length} trials, ${rounds} rounds of ${arms.length} arms`

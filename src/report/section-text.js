@@ -23,6 +23,7 @@ export function renderSectionsText(sections) {
     const hasCaptions = !isNamed || blocks.filter(({ type }) => type === 'table').length > 1
     blocks.forEach((block, i) => {
       const [first, ...others] = renderBlock(block, { isNamed, hasCaptions })
+      // The first part of a block joins the last one so far, unless an empty line separates them.
       if (i > 0 && (isApart(block) || isApart(blocks[i - 1]))) parts.push(first)
       else parts[parts.length - 1].push(...first)
       parts.push(...others)

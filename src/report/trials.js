@@ -3,7 +3,7 @@ import { computeRatePerSecond, listSidecars } from '../judge/record/measures.js'
 import { hasResultWith } from '../kinds/sections.js'
 import { alignLeft, alignRight, wrapText } from '../lib/text-table.js'
 import { renderPercent } from '../lib/units.js'
-import { listFiredGates, renderFiredGates } from './missing.js'
+import { listFiredGates, renderFiredGates } from './fired-gates.js'
 
 /**
  * The section of every trial, and of the gates that fired. Pure.
@@ -71,7 +71,7 @@ function tabulateTrials(records) {
       const { trial, outcome, host, boundBy, reasons } = record
       const rate = computeRatePerSecond(record)?.toFixed(0) ?? '-'
       const idle = host ? renderPercent(host.idleFraction) : '-'
-      return [trial.id, outcome, rate, renderCores(record), idle, boundBy ?? '-', reasons.join('; ')]
+      return [trial.id, outcome, rate, renderSidecarCores(record), idle, boundBy ?? '-', reasons.join('; ')]
     }),
   }
 }
@@ -81,7 +81,7 @@ function tabulateTrials(records) {
  * @param {TrialRecord} record
  * @returns {string} empty without sidecars
  */
-function renderCores(record) {
+function renderSidecarCores(record) {
   const sidecars = listSidecars(record)
   if (sidecars.length <= LISTED_MOST)
     return sidecars.map(({ service, cpuCores }) => `${service} ${cpuCores.toFixed(3)}`).join(', ')

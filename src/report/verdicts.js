@@ -33,15 +33,15 @@ export const CONTRASTS = 'Each plane against itself'
  * @returns {Block[]} [] without comparisons
  */
 export function createVerdictBlocks(result, shows) {
-  return renderVerdictGroups(result, shows).flatMap(createGroupBlocks)
+  return renderVerdictGroups(result, shows).flatMap(createVerdictGroupBlocks)
 }
 
 /**
- * Creates the blocks of one group.
+ * Creates the blocks of one group of verdicts.
  * @param {Pick<VerdictGroup, 'primary' | 'secondary'> & Partial<VerdictGroup>} group
  * @returns {Block[]} a heading only if the group has one; a block without lines for a part without sentences
  */
-export function createGroupBlocks({ heading = '', primary, secondary, noise = '' }) {
+export function createVerdictGroupBlocks({ heading = '', primary, secondary, noise = '' }) {
   return [
     .../** @type {Block[]} */ (heading ? [{ type: 'heading', text: heading }] : []),
     { type: 'sentences', tone: 'strong', lines: primary },
@@ -61,7 +61,6 @@ function renderVerdictGroups({ comparisons, arms }, shows) {
   const overAll = comparisons.filter(c => c.service === null && c.contrast === null)
   const varied = listVariedAxes(arms)
   const groups = [...groupBy(overAll, c => createGroupKey(c)).values()]
-  // Without an axis across, every quantity is listed but those that an experiment must name.
   const isListed = (/** @type {string} */ quantity) =>
     shows.quantities.includes(quantity) || (shows.across === null && !findComparedWords(quantity)?.isOnRequest)
   return groups.map(group => {
@@ -70,7 +69,7 @@ function renderVerdictGroups({ comparisons, arms }, shows) {
     const secondary = pairs.filter(c => c.quantity !== PRIMARY.name && isListed(c.quantity))
     return {
       heading: groups.length > 1 ? capitalise(renderAxes(group[0], varied)) : '',
-      primary: primary.map(renderVerdict),
+      primary: primary.map(renderComparisonVerdict),
       secondary: renderSecondary(secondary, primary),
       noise: renderNoiseOfGroup(group.filter(c => c.isControl)),
     }
@@ -86,16 +85,16 @@ function renderVerdictGroups({ comparisons, arms }, shows) {
 function renderSecondary(comparisons, primary) {
   const createVerdictKey = (/** @type {Comparison} */ c) => JSON.stringify([c.a, c.b, c.verdict, c.reasons])
   const primaryKeys = new Set(primary.map(createVerdictKey))
-  const groups = groupBy(comparisons, c => (hasVerdict(c) ? c : createVerdictKey(c)))
-  return [...groups].flatMap(([key, group]) => {
-    const isReasonKnown = primaryKeys.has(`${key}`)
-    if (hasVerdict(group[0]) || (group.length === 1 && !isReasonKnown)) return group.map(renderVerdict)
+  const groups = groupBy(comparisons, c => (isDecided(c) ? c : createVerdictKey(c)))
+  return [...groups.values()].flatMap(group => {
+    const isReasonKnown = primaryKeys.has(createVerdictKey(group[0]))
+    if (isDecided(group[0]) || (group.length === 1 && !isReasonKnown)) return group.map(renderComparisonVerdict)
     return [renderWithoutVerdict(group, isReasonKnown)]
   })
 }
 
 /** Says whether a comparison has a verdict: `indicative` is none. @param {Comparison} comparison */
-const hasVerdict = ({ verdict }) => verdict !== 'invalid' && verdict !== 'indicative'
+const isDecided = ({ verdict }) => verdict !== 'invalid' && verdict !== 'indicative'
 
 /**
  * Renders quantities of one pair that lack a verdict for the same reason, each with its ratio if it is only indicative.
@@ -128,12 +127,12 @@ export function renderContrastVerdicts({ results, shows }) {
     const otherAxes = varied.filter(name => name !== c.contrast)
     return renderAxes(c, otherAxes)
   }
-  const createVerdictKey = (/** @type {Comparison} */ c) =>
+  const createBaselineKey = (/** @type {Comparison} */ c) =>
     JSON.stringify([c.quantity, c.b, renderOtherAxes(c), c.reasons])
-  const groups = groupBy(verdicts, c => (c.verdict === 'indicative' ? createVerdictKey(c) : c))
+  const groups = groupBy(verdicts, c => (c.verdict === 'indicative' ? createBaselineKey(c) : c))
   return [...groups.values()].map(group => {
     const conditions = renderOtherAxes(group[0])
-    const sentence = group.length === 1 ? renderVerdict(group[0]) : renderIndicativeRatios(group)
+    const sentence = group.length === 1 ? renderComparisonVerdict(group[0]) : renderIndicativeRatios(group)
     return `${sentence}${conditions ? ` (${conditions})` : ''}`
   })
 }
@@ -158,7 +157,7 @@ function renderIndicativeRatios(comparisons) {
  * @param {Comparison} comparison
  * @returns {string} a sentence without its point
  */
-export function renderVerdict(comparison) {
+export function renderComparisonVerdict(comparison) {
   const { a, b, quantity, service, ratio, verdict, reasons, gapLeast, load } = comparison
   const compared = findComparedWords(quantity)
   const { median, low, high } = ratio

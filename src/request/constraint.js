@@ -10,22 +10,23 @@ import { UsageError } from '../lib/errors.js'
  * @property {(facts: Facts) => unknown} conflict false, null or undefined: allowed; any other value, also 0 and empty text, breaks the
  *   constraint, and is passed to `message`
  * @property {(facts: Facts, conflict: any) => string} message says what was requested, why it is impossible, and what to do
+ * @property {true} [isLack] it is broken if a program is missing; absent: if the request is impossible
  */
 
 /**
- * Finds the message of the first broken constraint.
+ * Finds the first broken constraint.
  * @template Facts
  * @param {Constraint<Facts>[]} constraints
  * @param {Facts} facts
  * @param {(name: string) => boolean} [isRequested] says whether to check the constraints on a name; absent: all are
  *   checked
- * @returns {string | null} null: all constraints hold
+ * @returns {{ message: string, isLack: boolean } | null} isLack: as of the constraint; null: all constraints hold
  */
-export function findConflictMessage(constraints, facts, isRequested = () => true) {
-  for (const { on, conflict, message } of constraints) {
+export function findConflict(constraints, facts, isRequested = () => true) {
+  for (const { on, conflict, message, isLack = false } of constraints) {
     if (on !== 'always' && !isRequested(on)) continue
     const value = conflict(facts)
-    if (value !== undefined && value !== null && value !== false) return message(facts, value)
+    if (value !== undefined && value !== null && value !== false) return { message: message(facts, value), isLack }
   }
   return null
 }
@@ -39,6 +40,6 @@ export function findConflictMessage(constraints, facts, isRequested = () => true
  * @throws {UsageError} with the message of the first broken constraint
  */
 export function assertConstraints(constraints, facts, isRequested) {
-  const message = findConflictMessage(constraints, facts, isRequested)
-  if (message !== null) throw new UsageError(message)
+  const conflict = findConflict(constraints, facts, isRequested)
+  if (conflict !== null) throw new UsageError(conflict.message)
 }

@@ -1,6 +1,6 @@
 import { listKinds } from '../kinds/registry.js'
 import { AXES } from '../model/arms.js'
-import { assertConstraints, findConflictMessage } from './constraint.js'
+import { assertConstraints, findConflict } from './constraint.js'
 import { ARMS } from './constraints/arms.js'
 import { MANY_SIDECARS } from './constraints/many-sidecars.js'
 import { REQUESTS } from './constraints/requests.js'
@@ -12,6 +12,7 @@ import { isSetInRequest } from './part-request.js'
  * @import { AxisName, TrialKind } from '../model/types.ts'
  * @import { Constraint } from './constraint.js'
  * @import { PartRequest } from './part-request.js'
+ * @import { Missing } from './question.js'
  * @import { PlacedArm } from './constraints/arms.js'
  */
 
@@ -63,7 +64,7 @@ export function isOptionAllowed(name, experiment) {
     const constraints = listRequestConstraints(kind).filter(
       ({ on, dependsOnOptions }) => on === name && !dependsOnOptions,
     )
-    return findConflictMessage(constraints, request) === null
+    return findConflict(constraints, request) === null
   })
 }
 
@@ -76,12 +77,14 @@ function listRequestConstraints(kind) {
  * Finds the reason why an arm cannot be measured. Constraints on an axis on which the arm has the default are not
  * checked.
  * @param {PlacedArm} placed
- * @returns {string | null} null: it can be measured
+ * @returns {Pick<Missing, 'reason' | 'isRefused'> | null} null: it can be measured
  * @throws {import('../lib/errors.js').BenchError} for a feature that this kit does not know
  */
 export function findUnmeasurableReason(placed) {
-  return findConflictMessage(ARMS, placed, name => {
+  const conflict = findConflict(ARMS, placed, name => {
     const { readValue, values } = AXES[/** @type {AxisName} */ (name)]
     return readValue(placed.arm) !== values[0]
   })
+  if (conflict === null) return null
+  return conflict.isLack ? { reason: conflict.message } : { reason: conflict.message, isRefused: true }
 }

@@ -72,7 +72,7 @@ export function createQuestions(experiment, overrides) {
   const axes = { ...experiment.axes, ...profileAxes }
   const kindsOfExperiment = listKinds({ ...experiment, axes })
   const kinds = chooseKinds(overrides.measure ?? kindsOfExperiment, overrides)
-  // Interleaved arms show the noise: windows beside them repeat no arm for it.
+  // The A/A control of interleaved arms shows the noise of the run: windows beside them need none.
   const windowProfile = { ...profile, hasControl: profile.hasControl && !kinds.includes('cost') }
   const interleavedProfile = createInterleavedProfile(kindsOfExperiment, { experiment, overrides })
   return kinds.map(kind => ({
@@ -86,9 +86,9 @@ export function createQuestions(experiment, overrides) {
 }
 
 /**
- * Chooses the kinds of trials that a run can measure. Of cost and capacity, one is left out if the load comes from elsewhere or a
- * precision is wanted; a kind that is alone stays.
- * @param {TrialKind[]} kinds cost comes first
+ * Chooses the kinds of trials that a run can measure: it leaves out cost if the load comes from elsewhere, else capacity if a
+ * precision is wanted. A kind that is alone stays.
+ * @param {TrialKind[]} kinds one, or cost and then capacity
  * @param {Pick<Overrides, 'isLoadElsewhere' | 'precision'>} overrides
  * @returns {TrialKind[]}
  */

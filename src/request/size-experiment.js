@@ -25,8 +25,8 @@ const schema = z.strictObject({
           .max(50, 'at most 50 characters')
           .regex(/^[a-z]([-a-z0-9]*[a-z0-9])?$/, 'lower case letters, digits and hyphens, such as orders-v2'),
         requestsPerSecond: LOAD_AXES.ratePerSecond.schema,
-        p99: createTextSchema(parseMilliseconds, 'a time such as 20ms or 1.5s is needed').pipe(bounds.p99Ms).optional(),
-        payload: createTextSchema(parseBytes, 'a size such as 1KiB is needed')
+        p99: createUnitSchema(parseMilliseconds, 'a time such as 20ms or 1.5s is needed').pipe(bounds.p99Ms).optional(),
+        payload: createUnitSchema(parseBytes, 'a size such as 1KiB is needed')
           .pipe(LOAD_AXES.payloadBytes.schema)
           .optional(),
       }),
@@ -71,7 +71,7 @@ const SIDECAR_SHARES = [1 / 8, 1 / 4, 3 / 8, 1 / 2, 3 / 4, 1]
  */
 export function createSizeExperiment({ ratePerSecond, p99Ms, payloadBytes, isExtrapolated, ...options }) {
   return createSearchExperiment({
-    question: `Which ${renderLimitNames(options)} holds ${ratePerSecond} requests/s with a p99 of at most ${p99Ms} ms${renderExtras(options)}?`,
+    question: `Which ${renderLimitNames(options)} holds ${ratePerSecond} requests/s with a p99 of at most ${p99Ms} ms${renderQuestionEnd(options)}?`,
     axes: {
       ...createSharedAxes(options),
       ratePerSecond: [ratePerSecond],
@@ -90,13 +90,13 @@ export function createSizeExperiment({ ratePerSecond, p99Ms, payloadBytes, isExt
  *   values that no experiment can have
  */
 export function createServicesExperiment({ services, p99Ms, payloadBytes, ...options }) {
-  const loads = services.map(service => addDefaults(service, { p99Ms, payloadBytes }))
+  const loads = services.map(service => addServiceDefaults(service, { p99Ms, payloadBytes }))
   const { requestBytes, responseBytes, traffic, method } = options.requests ?? {}
   // Neither a HEAD nor its response has a body.
   const hasSizes = method === 'HEAD' || [requestBytes, responseBytes, traffic].some(value => value !== undefined)
   if (hasSizes) assertNoPayload(services)
   return createSearchExperiment({
-    question: `Which ${renderLimitNames(options)}s hold the loads of ${loads.map(({ name }) => name).join(', ')}${renderExtras(options)}?`,
+    question: `Which ${renderLimitNames(options)}s hold the loads of ${loads.map(({ name }) => name).join(', ')}${renderQuestionEnd(options)}?`,
     axes: {
       ...createSharedAxes(options),
       ratePerSecond: [Math.max(...loads.map(load => load.ratePerSecond))],
@@ -113,7 +113,7 @@ export function createServicesExperiment({ services, p99Ms, payloadBytes, ...opt
  * @returns {ServiceLoad & { p99Ms: number, payloadBytes: number }}
  * @throws {UsageError} if neither has a p99
  */
-function addDefaults({ name, ratePerSecond, ...service }, defaults) {
+function addServiceDefaults({ name, ratePerSecond, ...service }, defaults) {
   const p99Ms = service.p99Ms ?? defaults.p99Ms
   if (p99Ms === null)
     throw new UsageError(`the service ${name} has no p99: add one such as p99: 20ms, or --p99 for all that have none`)
@@ -156,11 +156,11 @@ const renderLimitNames = ({ neighbourCores }) =>
   neighbourCores ? 'CPU request and memory limit' : 'CPU and memory limit'
 
 /**
- * Renders the end of a question, with features and a neighbour.
+ * Renders the features and the neighbour of the end of a question.
  * @param {Pick<SizeAxes, 'features' | 'neighbourCores'>} options
  * @returns {string} empty: there are neither
  */
-function renderExtras({ features, neighbourCores }) {
+function renderQuestionEnd({ features, neighbourCores }) {
   const featuresText = features ? `, in sidecars with ${AXES.features.render(features)}` : ''
   const neighbourText = neighbourCores ? `, beside a ${AXES.neighbourCores.render(neighbourCores)}` : ''
   return `${featuresText}${neighbourText}`
@@ -240,7 +240,7 @@ export function parseServices(text, file) {
  * @param {string} message for a text of another form
  * @returns {z.ZodType<number>}
  */
-function createTextSchema(parse, message) {
+function createUnitSchema(parse, message) {
   return z.string(message).transform((text, context) => {
     const value = parse(text)
     if (value !== null) return value

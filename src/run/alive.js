@@ -20,14 +20,14 @@ const WHEN = {
 }
 
 /** The processes that the kit ends on purpose. @type {WeakSet<Handle>} */
-const ending = new WeakSet()
+const endedOnPurpose = new WeakSet()
 
 /**
  * Marks a process that the kit is about to end: `assertAllRun` skips it from then on.
  * @param {Handle} process
  */
 export function markEnding(process) {
-  ending.add(process)
+  endedOnPurpose.add(process)
 }
 
 /**
@@ -37,7 +37,7 @@ export function markEnding(process) {
  * @returns {boolean} false also: it still runs
  */
 export function hasEndedAsPlanned(process, exitCause) {
-  if (ending.has(process)) return exitCause !== null
+  if (endedOnPurpose.has(process)) return exitCause !== null
   return process.spec.role === 'generator' && exitCause === 'status 0'
 }
 
@@ -49,10 +49,10 @@ export function hasEndedAsPlanned(process, exitCause) {
  */
 export async function assertAllRun(processes, phase) {
   for (const process of processes) {
+    if (endedOnPurpose.has(process)) continue
     const { spec, isStopped, renderFailure } = process
     const processName = `${spec.service}'s ${spec.role}${spec.armId ? ` of ${spec.armId}` : ''}`
     const exitCause = process.ending()
-    if (ending.has(process)) continue
     if (exitCause !== null)
       throw new BenchError(await renderFailure(`${processName} died ${WHEN[phase]} with ${exitCause}`))
     if (isStopped()) throw new BenchError(await renderFailure(`${processName} came to a stop ${WHEN[phase]}`))
@@ -65,7 +65,7 @@ export async function assertAllRun(processes, phase) {
  * @param {Phase} phase
  * @throws {BenchError} as `assertAllRun`
  */
-export async function assertStillRun(processes, phase) {
+export async function assertNoneExits(processes, phase) {
   await awaitAnyExit(processes)
   await assertAllRun(processes, phase)
 }

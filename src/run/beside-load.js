@@ -39,10 +39,9 @@ export function measureStreams(context, { services, window }) {
  * @throws as `measureStreams`
  */
 async function measureArmStreams({ testbed, signal }, { arm, services, window }) {
-  const { urls, host } = services.entry
-  const { hostname: address, port } = new URL(urls[0])
+  const { endpoint, host } = services.entry
   const { request, answer } = createCheckRequest(arm.load, `stream-${arm.id}`)
-  const args = { endpoint: { address, port: Number(port) }, request: { host, ...request } }
+  const args = { endpoint, request: { host, ...request } }
   /** @type {Streams} */
   const streams = []
   for (let dueMs = window.startMs; dueMs < window.endMs; dueMs = Math.max(dueMs + STREAM_EVERY_MS, Date.now())) {
@@ -65,8 +64,8 @@ async function measureArmStreams({ testbed, signal }, { arm, services, window })
  * @param {TrialContext} context
  * @param {{ changeTo: Started['changeTo'], window: Window }} options changeTo: renders the nth change; null: nothing can change
  *   the configuration
- * @returns {Promise<Change[] | null>} atSeconds: from the start of the window; effectSeconds: until the change was in effect,
- *   null: it was not before the window ended; null: the arm has no changes, or nothing can make them
+ * @returns {Promise<Change[] | null>} null: the arm has no changes, or nothing can make them; atSeconds: from the start of the window;
+ *   effectSeconds: until the change was in effect, null if it was not before the window ended
  * @throws {BenchError} if a change fails; the signal's reason when it aborts
  */
 export async function changeConfiguration({ testbed, trials, signal }, { changeTo, window }) {
@@ -83,13 +82,12 @@ export async function changeConfiguration({ testbed, trials, signal }, { changeT
     signal.throwIfAborted()
     const atSeconds = (Date.now() - window.startMs) / 1000
     const version = changes.length + 1
-    const effectSeconds = await testbed.site.target
-      .call('change', { ...changeTo(version), deadlineMs: window.endMs })
-      .catch(error => {
-        signal.throwIfAborted()
-        const failure = `change ${version} of the configuration, ${atSeconds.toFixed(1)} s into the window, failed`
-        throw new BenchError(`${failure}: ${error.message}`, { cause: error })
-      })
+    const changing = testbed.site.target.call('change', { ...changeTo(version), deadlineMs: window.endMs })
+    const effectSeconds = await withAbort(changing, signal).catch(error => {
+      signal.throwIfAborted()
+      const failure = `change ${version} of the configuration, ${atSeconds.toFixed(1)} s into the window, failed`
+      throw new BenchError(`${failure}: ${error.message}`, { cause: error })
+    })
     changes.push({ atSeconds, effectSeconds })
   }
   return changes

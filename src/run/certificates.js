@@ -33,9 +33,9 @@ export async function issueRunCertificates({ ledger, plan, topologies, hasAuthor
   const keys = path.join(ledger.folder, 'keys')
   const certificates = path.join(keys, 'certificates')
   const removeKeys = () => rmSync(keys, { recursive: true, force: true })
-  const keepKeys = runAtExit(removeKeys)
+  const cancelRemoval = runAtExit(removeKeys)
   const close = (/** @type {{ retain: boolean }} */ { retain }) => {
-    keepKeys()
+    cancelRemoval()
     if (!retain) removeKeys()
   }
   const topologiesOfRun = [...Object.values(topologies), ...plan.arms.map(arm => createArmTopology(arm, topologies))]

@@ -37,7 +37,7 @@ export async function endSidecar(context, { ending, window, graceMs = GRACE_MS }
   const planned = { ending, window, graceMs }
   await waitUntilEpoch(window.startMs + AT_SHARE * (window.endMs - window.startMs), context.signal)
   await notifyClient(context, planned)
-  const { beginMs, goneSeconds } = await stopSidecar(context, planned)
+  const { beginMs, goneSeconds } = await terminateSidecar(context, planned)
   const answerSeconds = await startSuccessor(context, planned)
   return { atSeconds: (beginMs - window.startMs) / 1000, goneSeconds, answerSeconds }
 }
@@ -67,7 +67,7 @@ async function notifyClient({ testbed, signal }, { ending: { process, notice }, 
  * @throws {BenchError} if it died before, dies of another signal than those sent, refuses a step, or is gone only after the
  *   window; the signal's reason when it aborts
  */
-async function stopSidecar(context, { ending: { process, steps }, window, graceMs }) {
+async function terminateSidecar(context, { ending: { process, steps }, window, graceMs }) {
   const { signal } = context
   const sidecarName = `${process.spec.service}'s sidecar`
   const exitCause = process.ending()
@@ -76,13 +76,13 @@ async function stopSidecar(context, { ending: { process, steps }, window, graceM
   markEnding(process)
   const beginMs = Date.now()
   for (const step of steps) await performStep(context, { process, step })
-  const isGone = process.exited.then(() => true)
-  const hasGone = await withTimeout(isGone, { seconds: graceMs / 1000, late: () => false, signal })
-  const goneSeconds = hasGone ? (Date.now() - beginMs) / 1000 : null
-  if (!hasGone) process.signal?.('SIGKILL')
+  const exiting = process.exited.then(() => true)
+  const hasExited = await withTimeout(exiting, { seconds: graceMs / 1000, late: () => false, signal })
+  const goneSeconds = hasExited ? (Date.now() - beginMs) / 1000 : null
+  if (!hasExited) process.signal?.('SIGKILL')
   const exitedWith = await withAbort(process.exited, signal)
   const sentSignals = steps.flatMap(step => (step.kind === 'signal' ? `signal ${step.signal}` : []))
-  if (hasGone && exitedWith.startsWith('signal') && !sentSignals.includes(exitedWith))
+  if (hasExited && exitedWith.startsWith('signal') && !sentSignals.includes(exitedWith))
     throw new BenchError(await process.renderFailure(`${sidecarName} died while it was ended, with ${exitedWith}`))
   if (Date.now() >= window.endMs)
     throw new BenchError(
@@ -122,13 +122,13 @@ async function performStep({ testbed, signal }, { process, step }) {
  * @throws {BenchError} if it never answers, or has died when the window ends; the error of its start; the signal's reason when it
  *   aborts
  */
-async function startSuccessor({ testbed, signal }, { ending: { process, request, succeed }, window }) {
+async function startSuccessor({ testbed, signal }, { ending: { process, request, deploySuccessor }, window }) {
   // Requests are sent already before it listens, so that its first answer is not missed.
   const answering = testbed.site.target
     .call('change', { stage: [], commit: [], ...request, deadlineMs: window.endMs })
     .then(seconds => (seconds === null ? null : readNowMs()))
   answering.catch(() => {})
-  const successor = await succeed()
+  const successor = await deploySuccessor()
   const answeredMs = await withAbort(answering, signal)
   if (answeredMs === null) {
     const failure = `the successor of ${process.spec.service}'s sidecar never answered`

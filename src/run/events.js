@@ -53,7 +53,7 @@
  * @property {'repeat-ended'} kind
  * @property {number} round
  * @property {number} rounds planned
- * @property {boolean} isMost the run may end before them
+ * @property {boolean} isMost the run may end before `rounds`
  * @property {string[]} arms ids
  * @property {number} secondsLeft of the run; 0: not known
  * @property {number} atMs

@@ -1,6 +1,6 @@
 import { BenchError } from '../lib/errors.js'
 import { listLastLines } from '../lib/log-tail.js'
-import { isEchoed } from '../model/pipeline-traffic.js'
+import { echoesPayload } from '../model/pipeline-traffic.js'
 import { createCheckRequest } from '../model/requests.js'
 
 /**
@@ -18,12 +18,12 @@ const SIDECAR_LINES = 24
  * @property {{ endpoints: Endpoint[], host: string }} entry
  * @property {Arm} arm
  * @property {number} [timeoutSeconds] absent: the default of `send`
- * @property {ReturnType<typeof import('../lib/certificate-files.js').locateCredentials> | null} [credentials] of a load that
+ * @property {ReturnType<typeof import('../model/certificate-files.js').locateCredentials> | null} [credentials] of a load that
  *   speaks TLS; absent, or null: plaintext
  */
 
 /**
- * Sends one request to the entry, and asserts that the load can count answers like that to it.
+ * Sends one request to the entry, and asserts that the load can count answers like the one that comes.
  * @param {FirstRequest & { pipeline: Pipeline | undefined }} options pipeline: undefined: the sidecars read the kit's configuration
  * @returns {Promise<OwnRequest | undefined>} the request that the load sends; undefined: the kit's own, which is echoed
  * @throws {BenchError} as `sendPipelineRequest` or `sendNonce`; with a hint if the pipeline has another codec than HTTP
@@ -31,7 +31,7 @@ const SIDECAR_LINES = 24
 export async function sendFirstRequest({ pipeline, ...options }) {
   if (!pipeline) return sendNonce({ ...options, path: '/' })
   try {
-    return isEchoed(pipeline)
+    return echoesPayload(pipeline)
       ? await sendNonce({ ...options, path: pipeline.document.request.path })
       : await sendPipelineRequest({ ...options, pipeline })
   } catch (error) {

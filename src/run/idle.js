@@ -27,7 +27,9 @@ export async function lookWithIdleCpu(processes, { loads, look, wait }) {
   const sidecars = processes.flatMap(({ spec }, i) =>
     spec.role === 'sidecar' && lastLooks[i].cpu !== undefined ? [i] : [],
   )
-  const isNeeded = loads.some(load => isIdleCpuNeeded(load, { sidecars: sidecars.length, arms: loads.length }))
+  const isNeeded = loads.some(load =>
+    isIdleCpuNeeded(load, { sidecars: sidecars.length / loads.length, arms: loads.length }),
+  )
   if (!isNeeded) return lastLooks
   /** The smallest of the spans so far, by process. @type {(number | null)[]} */
   let leastCores = lastLooks.map(() => null)

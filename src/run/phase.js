@@ -1,4 +1,4 @@
-import { finiteOrNull } from '../judge/record/compute-window.js'
+import { finiteOrNull } from '../lib/counters.js'
 import { pollInTime } from '../lib/wait.js'
 
 /**
@@ -105,11 +105,13 @@ export function observeControlPlane(target, shards) {
   const ending = new AbortController()
   const startMs = Date.now()
   const window = { startMs, endMs: startMs + 24 * 3600 * 1000 }
-  const observing = shards.length > 0 ? target.observe(shards, { window, signal: ending.signal }) : null
+  /** @type {Promise<Observation | null>} */
+  const observing =
+    shards.length > 0 ? target.observe(shards, { window, signal: ending.signal }) : Promise.resolve(null)
   // `end` rejects with a failure; until then it would be an unhandled rejection.
-  observing?.catch(() => {})
+  observing.catch(() => {})
   return {
-    async end() {
+    end() {
       ending.abort()
       return observing
     },

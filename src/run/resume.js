@@ -86,7 +86,7 @@ export function assertSamePlan({ interrupted: { folder, manifest, records }, pla
     hasSameArms && isEqual([calibrated, manifest.search, manifest.settings], [toCalibrate, plan.search, plan.settings])
   // A run until a precision has had only some of the planned rounds when it is cut short.
   const hasSameRounds = manifest.rounds === plan.rounds || (plan.precision && manifest.rounds <= plan.rounds)
-  const isPlaced = [...records.values()].every(record =>
+  const hasSamePlacement = [...records.values()].every(record =>
     isEqual(record.placement, now.layout.placementOf(record.trial.arm)),
   )
   const differing = [
@@ -94,7 +94,7 @@ export function assertSamePlan({ interrupted: { folder, manifest, records }, pla
     ...(isSamePlan ? [] : ['what the experiment measures']),
     ...(manifest.precision?.width === plan.precision?.width ? [] : ['precision']),
     ...(hasSameRounds ? [] : ['rounds']),
-    ...(isPlaced ? [] : ['the CPUs that processes get']),
+    ...(hasSamePlacement ? [] : ['the CPUs that processes get']),
   ]
   if (differing.length === 0) return
   throw new UsageError(

@@ -165,13 +165,14 @@ function createRoundRunner({ plan, runTrials, stopping, secondsAfter, say }) {
    * @throws the error of a trial that cannot be run
    */
   async function repeatSpoiledTrials(records) {
-    for (const id of deaths.countDeaths(records))
+    for (const id of deaths.addDeaths(records))
       say(`repeat ${records[0].trial.round}: ${id} is left out from now on: its sidecars died ${DEATHS_MOST} times`)
     const trials = deaths.listRemaining(records.map(({ trial }) => trial))
     const isCold = records.some(({ load }) => load !== null && (load.coldUsers > 0 || load.verified === 0))
     if (isCold) for (const trial of trials) warmups.set(trial.arm.id, lengthenWarmup(trial))
     const isUnsteady = records.some(({ isSteady, trial }) => isSteady === false && trial.arm.load.burst === null)
-    if (!(isCold || isUnsteady || hasBrokenNeighbour(records)) || repeatsLeft < trials.length) return
+    const needsRepeat = isCold || isUnsteady || hasBrokenArm(records)
+    if (!needsRepeat || repeatsLeft < trials.length) return
     repeatsLeft -= trials.length
     const again = trials.map(trial => {
       const interleaving = trial.interleaving && { interleaving: `${trial.interleaving}-again` }
@@ -201,11 +202,11 @@ function countSpareTrials({ trials, parts }) {
 }
 
 /**
- * Says whether one of several interleaved arms failed or was spoiled: it then spoils the trials of the others, too.
+ * Says whether one of several interleaved arms failed, or its CPU per request was spoiled: it then spoils the others, too.
  * @param {TrialRecord[]} records of arms that stood at the same time
  * @returns {boolean} false also: there is one arm only
  */
-function hasBrokenNeighbour(records) {
+function hasBrokenArm(records) {
   if (records.length === 1) return false
   return records.some(record => record.outcome === 'failed' || isSpoiled(record, 'cpuPerRequest'))
 }

@@ -1,8 +1,8 @@
 import { setMaxListeners } from 'node:events'
-import { locateCertificates, locateCredentials } from '../lib/certificate-files.js'
 import { BenchError, EndedError } from '../lib/errors.js'
 import { readTextFiles } from '../lib/text-files.js'
 import { isRedirected, sharesPodQuota } from '../model/arms.js'
+import { locateCertificates, locateCredentials } from '../model/certificate-files.js'
 import { findPipelinePort } from '../model/pipeline-traffic.js'
 import { GENERATOR, NODE_AGENT, NODE_PROXY, PORTS } from '../model/sidecar-contract.js'
 import { findArmPipeline } from '../model/tools.js'
@@ -43,7 +43,11 @@ import { findScriptFolder } from './scripts.js'
 /** @typedef {(request: StartRequest) => Promise<Started>} StartServices */
 
 /** The fields of `Started` that only a load needs, for trials without a load. */
-export const UNLOADED = { changeTo: null, ending: null, entry: { urls: [], host: '', admin: null, certificate: null } }
+export const UNLOADED = {
+  changeTo: null,
+  ending: null,
+  entry: { urls: [], endpoint: { address: '', port: 0 }, path: '', host: '', admin: null, certificate: null },
+}
 
 /** The key of a placement whose CPUs a process of each role may use. */
 const PLACED_AS = /** @type {const} */ ({
@@ -107,7 +111,7 @@ export async function startServices({ testbed, arm, start, folder, isInterleaved
  */
 function requestPlaces({ testbed, arm, start, topology }) {
   const { hasSidecars, conditions } = arm
-  // A service without a sidecar and an application has no process.
+  // A service with neither a sidecar nor an application has no process.
   const running = topology.services.filter(({ application }) => hasSidecars || application)
   const names = [
     ...running.map(({ name }) => name),
@@ -175,8 +179,9 @@ function assignResources(spec, { testbed, arm, isInterleaved }) {
  * Waits until the services can be reached, and sends the first request to their entry.
  * @param {{ testbed: Testbed, arm: Arm, topology: Topology, places: Record<string, Place>, specs: ProcessSpec[],
  *   timeoutSeconds?: number }} options timeoutSeconds: of the request; absent: its default
- * @returns the target and the identity of the load: URLs, host; request: absent if the kit's own is echoed; admin: at which the
- *   generator's progress can be read, null: it has no address among these services; certificate: null: the load has none
+ * @returns what the load is sent to: urls, with the endpoint and the path of the first, and host; request: that of a pipeline, absent if
+ *   the kit's own is echoed; admin: the generator's own port, null if it has no address among these services; certificate: of the load,
+ *   null if it has none
  * @throws {BenchError} if a service is not reached in time, or as `sendFirstRequest`
  */
 async function openEntry({ testbed, arm, topology, places, specs, timeoutSeconds }) {
@@ -199,6 +204,8 @@ async function openEntry({ testbed, arm, topology, places, specs, timeoutSeconds
   const path = pipeline?.document.request.path ?? '/'
   return {
     urls: entry.endpoints.map(({ address, port }) => `${scheme}://${address}:${port}${path}`),
+    endpoint: entry.endpoints[0],
+    path,
     host: pipeline?.document.request.headers.host ?? entry.host,
     ...(request && { request }),
     admin: places[GENERATOR] ? { address: places[GENERATOR].inside, port: PORTS.generator } : null,
@@ -209,7 +216,7 @@ async function openEntry({ testbed, arm, topology, places, specs, timeoutSeconds
 /**
  * Prepares the end of the sidecar that ends in the window.
  * @param {{ testbed: Testbed, arm: Arm, ending: Ending, deployment: Deployment, deploy: Deploy }} options
- * @returns process, notice and steps of its end; request: reaches its service past the sidecar of its client; succeed: starts
+ * @returns process, notice and steps of its end; request: reaches its service past the sidecar of its client; deploySuccessor: starts
  *   the successor
  */
 function prepareEnding({ testbed, arm, ending: { spec, notice, steps, server }, deployment, deploy }) {
@@ -227,7 +234,7 @@ function prepareEnding({ testbed, arm, ending: { spec, notice, steps, server }, 
      * @returns {Promise<Handle>} it need not be ready yet
      * @throws the target's error if it does not start
      */
-    async succeed() {
+    async deploySuccessor() {
       const { ends, ...lasting } = process.spec
       const [successor] = await deploy([{ ...lasting, service: `${spec.service}-next` }])
       return successor

@@ -82,7 +82,7 @@ export async function startSidecars({ poller, batches, deploy, arePods, deadline
 }
 
 /**
- * Creates the wait before each batch, with one deadline for all. After it the wait rejects, and polling is given up.
+ * Creates the wait before each batch, with one deadline for all. Past the deadline the wait rejects, and polling is given up.
  * @param {Pick<SidecarsOptions, 'poller' | 'deadlineSeconds' | 'signal'>} options
  * @returns {{ isLate: () => boolean, wait: () => Promise<void> }} isLate: the deadline has passed; wait: waits until few enough
  *   sidecars have not answered, and rejects with a TimeoutError at the deadline, or with the signal's reason

@@ -72,8 +72,8 @@ export function createStoppingRule({ precision, mostRounds, recordedRounds, asse
       const { isReached, roundsMore, sentence } = assessment
       const minutes = Math.ceil(((roundsMore ?? 0) * longestMs) / 60_000)
       say(`${sentence}${minutes > 0 && !isReached ? ` (${minutes} min)` : ''}`)
-      const isLate = round === mostRounds || now() + longestMs > endsMs
-      const cause = chooseEndCause(assessment, isLate)
+      const isLast = round === mostRounds || now() + longestMs > endsMs
+      const cause = chooseEndCause(assessment, isLast)
       if (cause) write(cause)
       return cause !== null
     },
@@ -83,11 +83,11 @@ export function createStoppingRule({ precision, mostRounds, recordedRounds, asse
 /**
  * Chooses the cause for which a run ends.
  * @param {Assessment} assessment
- * @param {boolean} isLate no round is left, or no time for one
+ * @param {boolean} isLast no round is left, or no time for one
  * @returns {NonNullable<Manifest['precision']>['ended']} null: it does not end
  */
-function chooseEndCause({ isReached, hasPairs }, isLate) {
+function chooseEndCause({ isReached, hasPairs }, isLast) {
   if (isReached) return 'reached'
   if (!hasPairs) return 'no-pair'
-  return isLate ? 'time' : null
+  return isLast ? 'time' : null
 }

@@ -94,7 +94,7 @@ export async function runTrial({ testbed, trials, nextStart, standing, watch, si
     state.records = state.records.map(record => ({ ...record, reasons, ended }))
   } finally {
     stopping.abort()
-    await stopTrial(context, state, standing)
+    await tearDownTrial(context, state, standing)
   }
   return { records: state.records, ...state.observed }
 }
@@ -195,7 +195,7 @@ async function prepareBesideWork(context, services) {
  * @param {StandingServices} standing
  * @throws an error of the target if processes cannot be removed
  */
-async function stopTrial({ trials, clock }, { records, services, generator, ending }, standing) {
+async function tearDownTrial({ trials, clock }, { records, services, generator, ending }, standing) {
   clock.enter('stopping')
   // Wait for a successor that is being started, so that it is removed with the others.
   await ending?.catch(() => {})

@@ -3,7 +3,7 @@ import { BenchError } from '../lib/errors.js'
 import { hashText } from '../lib/hash.js'
 import { waitUntilEpoch } from '../lib/wait.js'
 import { SCHEMA_VERSION } from '../model/versions.js'
-import { assertAllRun, assertStillRun, hasEndedAsPlanned } from './alive.js'
+import { assertAllRun, assertNoneExits, hasEndedAsPlanned } from './alive.js'
 import { awaitLoadResults, reportLoadProgress } from './generator.js'
 
 /**
@@ -155,13 +155,13 @@ function createObservedProcess(spec, name) {
  * @param {Handle[]} processes
  * @param {Edge} edge
  * @param {import('./events.js').Phase} phase
- * @throws {BenchError} if one is missing; as `assertStillRun` if a process has exited
+ * @throws {BenchError} if one is missing; as `assertNoneExits` if a process has exited
  */
 async function assertCpuRead(processes, { sample: { readings, edge } }, phase) {
   const missing = processes.find((_, i) => !Number.isFinite(readings[i].cpuSeconds))
   if (!missing) return
   // A process that cannot be read has usually exited: that error explains more.
-  await assertStillRun(processes, phase)
+  await assertNoneExits(processes, phase)
   throw new BenchError(`no CPU time could be read of ${missing.spec.service} at the ${edge} of the window`)
 }
 
@@ -181,7 +181,7 @@ function readOverflows({ testbed, trials, clock }, processes) {
       const { parseOverflows } = testbed.programs.planes[findArm(trials, spec).plane]
       if (parseOverflows === null) return null
       const text = await readAdmin().catch(async error => {
-        await assertStillRun([process], clock.phase())
+        await assertNoneExits([process], clock.phase())
         const failure = `${spec.service}'s sidecar did not tell its counters after the window`
         throw new BenchError(await renderFailure(`${failure}: ${error.message}`), { cause: error })
       })

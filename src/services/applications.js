@@ -1,6 +1,6 @@
 import { createPipyArgv } from '../dataplanes/pipy/argv.js'
-import { locateCertificates, locateCredentials } from '../lib/certificate-files.js'
 import { isRedirected } from '../model/arms.js'
+import { locateCertificates, locateCredentials } from '../model/certificate-files.js'
 import { hasUpstreamTls } from '../model/pipeline-traffic.js'
 import { createProcess } from '../model/processes.js'
 import { hasChunks, parseChunks, readServiceTime } from '../model/requests.js'
@@ -20,7 +20,7 @@ import { locateNextHop } from './topology.js'
  *   of `echo/`
  * @property {Endpoint} listen
  * @property {Endpoint[]} [others] more endpoints at which it listens; none by default
- * @property {ReturnType<typeof import('../lib/certificate-files.js').locateCredentials>} [credentials] of a `tls-echo`
+ * @property {ReturnType<typeof import('../model/certificate-files.js').locateCredentials>} [credentials] of a `tls-echo`
  * @property {(Endpoint & { host: string }) | null} next the hop that a `forward` or `grpc-forward` calls; null: none
  * @property {RequestKind[]} [requests] kinds that `answer` and `grpc-answer` serve; none by default
  * @property {Tool} runtime pipy or node
@@ -47,7 +47,7 @@ export function createServiceApplication(service, { arm, places, programs, folde
   const hops = { places, hasSidecars, isRedirected: isRedirected(conditions) }
   return createApplication({
     service: service.name,
-    kind: chooseScript(service, { arm, hasTls }),
+    kind: chooseApplicationScript(service, { arm, hasTls }),
     requests: arm.load.requests,
     listen,
     others,
@@ -67,7 +67,7 @@ export function createServiceApplication(service, { arm, places, programs, folde
  * @param {{ arm: Arm, hasTls: boolean }} options hasTls: its sidecar calls it over TLS
  * @returns {ApplicationOptions['kind']}
  */
-function chooseScript({ application }, { arm, hasTls }) {
+function chooseApplicationScript({ application }, { arm, hasTls }) {
   const kind = /** @type {NonNullable<Service['application']>} */ (application)
   // The last application echoes a POST, or gives the answers that the kinds of requests name.
   const echoOrAnswer = kind === 'echo' && arm.load.requests ? 'answer' : kind
@@ -108,7 +108,7 @@ export function createApplication({
     ...(next ? [renderEndpoint(next), next.host] : []),
     ...(credentials ? [credentials.certificatePath, credentials.keyPath] : []),
     ...(kind === 'named' ? [service] : []),
-    ...(kind.endsWith('answer') ? [JSON.stringify(requests.map(renderRequestKind))] : []),
+    ...(kind.endsWith('answer') ? [JSON.stringify(requests.map(createEchoRequestKind))] : []),
   ]
   const argv =
     runtime.name === 'pipy'
@@ -128,12 +128,12 @@ export function createApplication({
 }
 
 /**
- * Renders a kind of request in the form that the scripts of `echo/` read.
+ * Creates a kind of request in the form that the scripts of `echo/` read.
  * @param {RequestKind} kind
  * @returns {object} requestBytes, responseBytes: of the bodies; waitMs: the mean service time, absent: none; isExponential: absent: a
  *   fixed service time; chunks: as `parseChunks`, absent: an answer in one piece
  */
-function renderRequestKind({ method, path, requestBytes, responseBytes, chunks, ...kind }) {
+function createEchoRequestKind({ method, path, requestBytes, responseBytes, chunks, ...kind }) {
   const { meanMs, isExponential } = readServiceTime(kind)
   return {
     method,

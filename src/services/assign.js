@@ -72,7 +72,7 @@ function assignByWeight(items, shards) {
   return items.map(({ id, size }) => {
     const [least, most] = [Math.min(...loads), Math.max(...loads)]
     const keptPoints = loads.map(load => (POINTS_OF_SHARD * (most - load)) / (most - least || 1))
-    const isKept = (/** @type {Point} */ point) => most === least || point.index < keptPoints[point.shard]
+    const isKept = (/** @type {RingPoint} */ point) => most === least || point.index < keptPoints[point.shard]
     const shard = chooseShard(id, { shards, accepts: isKept })
     loads[shard] += size
     return shard
@@ -101,16 +101,16 @@ function assignWithinBound(items, shards) {
 /** The number of points of each shard on the hash ring, as in Argo CD. */
 const POINTS_OF_SHARD = 1000
 
-/** @typedef {{ hash: bigint, shard: number, index: number }} Point index: among the points of its shard */
+/** @typedef {{ hash: bigint, shard: number, index: number }} RingPoint index: among the points of its shard */
 
-/** The cache of rings by the number of shards: creating one takes longer than using it. @type {Map<number, Point[]>} */
+/** The cache of rings by the number of shards: creating one takes longer than using it. @type {Map<number, RingPoint[]>} */
 const rings = new Map()
 
 /**
  * Chooses the shard of the first accepted point after the hash of an id. The ring is closed: the first point follows
  * the last. It stays in memory for the next call with as many shards.
  * @param {string} id
- * @param {{ shards: number, accepts: (point: Point) => boolean }} options shards: their number; accepts: says whether
+ * @param {{ shards: number, accepts: (point: RingPoint) => boolean }} options shards: their number; accepts: says whether
  *   a point may be chosen
  * @returns {number} the shard
  * @throws {RangeError} if no point is accepted, or there are no shards
@@ -142,10 +142,10 @@ function findOrCreateRing(shards) {
  * Creates a ring. A point's name is the shard's followed by its index, as in Argo CD: from 12 shards on, two points may
  * have one name (shard 1, index 15, and shard 11, index 5), and the higher shard gets the point.
  * @param {number} shards their number
- * @returns {Point[]} sorted by hash
+ * @returns {RingPoint[]} sorted by hash
  */
 function createRing(shards) {
-  /** @type {Map<bigint, Point>} */
+  /** @type {Map<bigint, RingPoint>} */
   const points = new Map()
   for (let shard = 0; shard < shards; shard++) {
     for (let index = 0; index < POINTS_OF_SHARD; index++) {
@@ -158,7 +158,7 @@ function createRing(shards) {
 
 /**
  * Finds the first point of a ring whose hash is above the given one, by binary search.
- * @param {Point[]} ring sorted by hash
+ * @param {RingPoint[]} ring sorted by hash
  * @param {bigint} hash
  * @returns {number} its index; the length of the ring: there is none
  */

@@ -1,7 +1,6 @@
-import { locateCredentials, renderNextCertificateName } from '../lib/certificate-files.js'
 import { BenchError } from '../lib/errors.js'
+import { locateCertificateFiles, locateCredentials, renderNextCertificateName } from '../model/certificate-files.js'
 import { GENERATOR, PORTS } from '../model/sidecar-contract.js'
-import { locateCertificateFiles } from './sidecar-model.js'
 
 /**
  * Control planes of an arm, and the sidecars that they configure: one under load, or many. Pure.
@@ -147,7 +146,7 @@ export function createRotatedMember(control, { model, ...options }, certificates
     first: { endpoint, host: name },
     changeTo(version) {
       const certificate = version % 2 === 1 ? renderNextCertificateName(name) : name
-      const trust = locateCertificateFiles(certificates, certificate)
+      const trust = locateCertificateFiles(certificate, certificates)
       const changed = { ...rotated, model: { ...model, trust } }
       return {
         endpoint,

@@ -38,8 +38,8 @@ export function createPlacementRule({ arms, topologies, cores, isLoadElsewhere =
 function halveCpus({ cores, isLoadElsewhere }) {
   const cpus = cores.flat()
   if (isLoadElsewhere || cpus.length < 2) return null
-  const services = cpus.slice(0, Math.ceil(cpus.length / 2))
-  return { sidecar: services, application: services, generator: cpus.slice(services.length) }
+  const shared = cpus.slice(0, Math.ceil(cpus.length / 2))
+  return { sidecar: shared, application: shared, generator: cpus.slice(shared.length) }
 }
 
 /**

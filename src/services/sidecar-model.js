@@ -1,3 +1,4 @@
+import { locateCertificateFiles } from '../model/certificate-files.js'
 import { createFeatures, listFeatures } from '../model/features.js'
 import { listKeyExchangeGroups, PORTS, renderSpiffeId, TLS } from '../model/sidecar-contract.js'
 import { isEntryOf } from './topology.js'
@@ -41,7 +42,7 @@ export const TIMEOUTS = { connectSeconds: 5, requestSeconds: 15, idleSeconds: 60
  * @throws {BenchError} for a feature that the kit does not know
  */
 export function createModel(topology, options) {
-  const context = createContext(topology, options)
+  const context = createModelContext(topology, options)
   const { service, place, originalName, tls, carriesBytes, carriesGrpc, streamsAnswers, hasOutbound } = context
   return {
     service: service.name,
@@ -54,7 +55,7 @@ export function createModel(topology, options) {
     retries: 1,
     timeouts: TIMEOUTS,
     tls: { suite: TLS.suite, groups: listKeyExchangeGroups(tls) },
-    trust: locateCertificateFiles(options.certificates, originalName),
+    trust: locateCertificateFiles(originalName, options.certificates),
     inbound: service.application ? createInbound(context) : null,
     outbound: hasOutbound ? createOutbound(context) : null,
     clusters: createClusters(context),
@@ -62,7 +63,7 @@ export function createModel(topology, options) {
   }
 }
 
-/** @typedef {ReturnType<typeof createContext>} Context */
+/** @typedef {ReturnType<typeof createModelContext>} ModelContext */
 
 /**
  * Creates the options with their defaults, and the facts that several parts of a model follow from.
@@ -71,7 +72,7 @@ export function createModel(topology, options) {
  * @returns protocol: between sidecars; prefixes: of the routes to a service, the longest first; callees: as `listCallees`, [] also: it has
  *   no outbound listener
  */
-function createContext(topology, options) {
+function createModelContext(topology, options) {
   const { service, places, tls = 'ecdsa-p256', protocol = 'http/1.1', configuredServices = 0, client = null } = options
   const { isRedirected = false, paths = [], streamsAnswers = false, features } = options
   const hasOutbound = service.calls.length > 0 || configuredServices > 0
@@ -116,7 +117,7 @@ function listCallees({ services }, { service, trafficPolicy, protocol }) {
 /**
  * Creates the inbound listener, which leads to the service's own application. It accepts the callers in the topology and, where the load
  * enters, the identity of the load. With the feature authorization its routes list the callers, except where the load enters.
- * @param {Context} context
+ * @param {ModelContext} context
  * @returns {NonNullable<SidecarModel['inbound']>} acceptedIdentities: null: any, as the policy is open; []: nobody calls it
  * @throws {BenchError} for a feature that the kit does not know
  */
@@ -144,7 +145,7 @@ function createInbound({ topology, service, place, originalName, tls, protocol, 
 /**
  * Creates the outbound listener, which leads to the callees and the configured services, and listens where its only client reaches it: the
  * load, or the service's own application.
- * @param {Context} context
+ * @param {ModelContext} context
  * @returns {NonNullable<SidecarModel['outbound']>}
  */
 function createOutbound({ topology: { entry }, place, originalName, isRedirected, ...context }) {
@@ -161,7 +162,7 @@ function createOutbound({ topology: { entry }, place, originalName, isRedirected
 
 /**
  * Creates a route for each prefix of each callee, and one for each configured service; for bytes one with a port for each callee.
- * @param {Pick<Context, 'callees' | 'configuredNames' | 'prefixes' | 'carriesBytes'>} context
+ * @param {Pick<ModelContext, 'callees' | 'configuredNames' | 'prefixes' | 'carriesBytes'>} context
  * @returns {Route[]} []: it carries bytes, and has no callees
  */
 function createOutboundRoutes({ callees, configuredNames, prefixes, carriesBytes }) {
@@ -175,7 +176,7 @@ function createOutboundRoutes({ callees, configuredNames, prefixes, carriesBytes
 
 /**
  * Creates a cluster for the application, for each callee with all of its copies, and for each configured service.
- * @param {Context} context
+ * @param {ModelContext} context
  * @returns {Cluster[]}
  */
 function createClusters(context) {
@@ -199,7 +200,7 @@ function createClusters(context) {
 /**
  * Creates the cluster of the service's own application, which speaks plaintext, and HTTP/1.1 unless it takes bytes or gRPC.
  * @param {Endpoint} endpoint of the application
- * @param {Context} context
+ * @param {ModelContext} context
  * @returns {Cluster}
  */
 function createApplicationCluster(endpoint, { protocol, carriesBytes, carriesGrpc }) {
@@ -217,7 +218,7 @@ function createApplicationCluster(endpoint, { protocol, carriesBytes, carriesGrp
  * alone, or any of the authority with an open policy.
  * @param {string} name of the service
  * @param {Endpoint[]} endpoints of the service and its copies
- * @param {Context} context
+ * @param {ModelContext} context
  * @returns {Cluster}
  */
 function createMeshCluster(name, endpoints, { tls, isOpen, protocol }) {
@@ -246,21 +247,6 @@ function chooseMtlsMode(topology, { service, tls }) {
 export function listMtlsModes(topology, tls) {
   const listening = topology.services.filter(({ application }) => application !== null)
   return [...new Set(listening.map(service => chooseMtlsMode(topology, { service, tls })))]
-}
-
-/**
- * Locates the certificate files of a service, and the certificate of its authority. They need not exist.
- * @param {string} certificates the folder that lib/certificates.js writes
- * @param {string} name of the service
- * @returns {SidecarModel['trust']} paths
- */
-export function locateCertificateFiles(certificates, name) {
-  return {
-    caPath: `${certificates}/ca.pem`,
-    certificatePath: `${certificates}/${name}.pem`,
-    keyPath: `${certificates}/${name}-key.pem`,
-    combinedPath: `${certificates}/${name}-combined.pem`,
-  }
 }
 
 /**

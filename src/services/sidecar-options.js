@@ -1,6 +1,6 @@
-import { locateAuthorityKey, locateCertificates } from '../lib/certificate-files.js'
 import { BenchError } from '../lib/errors.js'
 import { isRedirected } from '../model/arms.js'
+import { locateAuthorityKey, locateCertificates } from '../model/certificate-files.js'
 import { hasChunks } from '../model/requests.js'
 import { GENERATOR } from '../model/sidecar-contract.js'
 import { findArmPipeline, findSidecarTool } from '../model/tools.js'
@@ -32,7 +32,7 @@ export function createServiceSidecarOptions(
     model: createModel(topology, {
       service,
       places,
-      workers: countWorkers(arm, { cpus, planes: programs.planes }),
+      workers: chooseWorkers(arm, { cpus, planes: programs.planes }),
       trafficPolicy,
       certificates,
       tls,
@@ -57,13 +57,13 @@ export function createServiceSidecarOptions(
 }
 
 /**
- * Counts the workers of a sidecar: as the experiment says, else as the plane says, else one for each CPU, rounded up, of its CPU
+ * Chooses the number of workers of a sidecar: as the experiment says, else as the plane says, else one for each CPU, rounded up, of its CPU
  * limit, of its pod or of the machine.
  * @param {Pick<Arm, 'plane' | 'profile' | 'cpuLimitCores' | 'conditions'>} arm
  * @param {{ cpus: number, planes: Programs['planes'] }} options cpus: of the machine
  * @returns {number} at least 1
  */
-export function countWorkers({ plane, profile, cpuLimitCores, conditions }, { cpus, planes }) {
+export function chooseWorkers({ plane, profile, cpuLimitCores, conditions }, { cpus, planes }) {
   const planeWorkers = planes[plane].countWorkers({ profile, cpus, cpuLimitCores })
   const usableCores = cpuLimitCores ?? conditions.podCpuCores ?? cpus
   return conditions.workers ?? planeWorkers ?? Math.max(1, Math.ceil(usableCores))

@@ -1,5 +1,5 @@
-import { locateCertificates } from '../lib/certificate-files.js'
 import { isRedirected } from '../model/arms.js'
+import { locateCertificates } from '../model/certificate-files.js'
 import { hasUpstreamCalls } from '../model/pipeline-traffic.js'
 import { createProcess } from '../model/processes.js'
 import { KIT_NODE, NODE_PROXY, PORTS } from '../model/sidecar-contract.js'
@@ -74,7 +74,7 @@ export function createSpecs(services) {
   const pipeline = findArmPipeline(programs, arm)
   // A pipeline that answers by itself gets no application.
   const isCalled = !pipeline || hasUpstreamCalls(pipeline)
-  const nodeProxy = hasNodeProxy(programs.planes, arm) ? createNodeProxy(services, { isCalled }) : []
+  const nodeProxy = hasNodeProxy(programs.planes, arm) ? createNodeProxySpecs(services, { isCalled }) : []
   const neighbour = createNeighbour(services)
   const context = { ...services, controlled, isCalled }
   const created = topology.services.map(service => createServiceProcesses(service, context))
@@ -125,7 +125,7 @@ function createServiceProcesses(service, { controlled, isCalled, ...services }) 
  * @throws {BenchError} as `createServiceSidecarOptions`
  * @throws {Error} as the plane's `createNodeProxy`
  */
-function createNodeProxy(services, { isCalled }) {
+function createNodeProxySpecs(services, { isCalled }) {
   const { arm, topology, programs, folders, locate } = services
   const options = topology.services.map(service => createServiceSidecarOptions(service, services))
   const folder = locate(`${folders.process}/${NODE_PROXY}`)

@@ -25,8 +25,8 @@ const topologySchema = z.strictObject({
  * @param {string} text YAML
  * @param {string} file its name, for error messages
  * @returns {Topology}
- * @throws {UsageError} if it is empty, no YAML, or not as the schema says, two services have one name, the entry or a called service is missing, or a forward
- *   application does not call exactly one service
+ * @throws {UsageError} if it is empty, no YAML, or not as the schema says, two services have one name, the entry or a called service is
+ *   missing, or a forward application does not call exactly one service
  */
 export function parseTopology(text, file) {
   const topology = parseYaml({ text, file, schema: topologySchema })
@@ -55,7 +55,7 @@ export function copyLastService(topology, copies) {
   const last = /** @type {Service} */ (
     topology.services.findLast(({ application, calls }) => application !== null && calls.length === 0)
   )
-  return { ...topology, services: [...topology.services, ...copyService(last, copies).slice(1)] }
+  return { ...topology, services: [...topology.services, ...listCopies(last, copies).slice(1)] }
 }
 
 /**
@@ -64,7 +64,7 @@ export function copyLastService(topology, copies) {
  * @param {number} copies their number, including the original
  * @returns {Service[]} the original first
  */
-export function copyService(service, copies) {
+export function listCopies(service, copies) {
   const names = Array.from({ length: copies - 1 }, (_, i) => `${service.name}-${i + 2}`)
   return [service, ...names.map(name => ({ ...service, name, copyOf: service.name }))]
 }
@@ -158,7 +158,7 @@ export function locateNextHop({ name, calls }, { places, hasSidecars, isRedirect
 }
 
 /**
- * Says whether a service is the entry of its link, or stands for it in another pair. A copy that `copyService` makes of the entry is none.
+ * Says whether a service is the entry of its link, or stands for it in another pair. Other copies of the entry (`copyOf`) do not count.
  * @param {Pick<Topology, 'entry'>} topology
  * @param {Service} service
  * @returns {boolean}

@@ -17,18 +17,18 @@ const STOP_SECONDS = 5
  * @typedef {object} AgentStreams
  * @property {import('node:stream').Writable} stdin
  * @property {import('node:stream').Readable} stdout
- * @property {Promise<string>} closed resolves when the agent has ended, with the last lines on its stderr
- * @property {() => void} end is called by `close`
+ * @property {Promise<string>} ended resolves when the agent has ended, with the last lines on its stderr
+ * @property {() => void} end ends the agent
  * @property {string} place where the agent runs, for errors
  */
 
 /**
- * Starts a session over the streams of an agent. The session is lost when the agent ends, or sends a line that is no message: all
- * calls then reject. The caller closes it.
+ * Starts a session over the streams of an agent. The session is lost when the agent ends, or sends a line that is no message, which
+ * ends it: all calls then reject. The caller closes it.
  * @param {AgentStreams} options
  * @returns {Session}
  */
-export function startSession({ stdin, stdout, closed, end, place }) {
+export function startSession({ stdin, stdout, ended, end, place }) {
   /** @type {Map<number, { resolve: (value: any) => void, reject: (error: Error) => void }>} */
   const pending = new Map()
   let nextId = 0
@@ -41,11 +41,20 @@ export function startSession({ stdin, stdout, closed, end, place }) {
     }
     pending.clear()
   }
-  closed.then(rejectAll)
+  ended.then(rejectAll)
+  const close = () => {
+    isOpen = false
+    stdin.end()
+    end()
+  }
 
   readLines(stdout, line => {
     const message = decodeMessage(line)
-    if (message === null) return rejectAll('it sent what is no message')
+    if (message === null) {
+      // The next call may start another agent, and then nothing closes this session.
+      if (isOpen) close()
+      return rejectAll('it sent what is no message')
+    }
     const { id, result, error, isFault } = message
     const call = pending.get(id)
     pending.delete(id)
@@ -69,11 +78,7 @@ export function startSession({ stdin, stdout, closed, end, place }) {
       return answer.finally(() => signal?.removeEventListener('abort', cancel))
     },
     isOpen: () => isOpen,
-    close() {
-      isOpen = false
-      stdin.end()
-      end()
-    },
+    close,
   }
 }
 

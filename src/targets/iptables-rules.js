@@ -5,7 +5,8 @@ import { SIDECAR_USER } from '../model/sidecar-contract.js'
 /**
  * Renders the rules of a service's network namespace, as OSM, FSM and Istio set them: incoming connections go to the
  * sidecar's inbound port, and those that the application opens to its outbound port. A port of null lets connections
- * pass; the kernel tracks them as well. Connections that the sidecar opens pass, except to an address that is translated.
+ * pass; the kernel tracks them as well. Connections to the loopback pass, and so do those that the sidecar opens, except to an address
+ * that is translated.
  * @param {NonNullable<ProcessSpec['redirects']>} redirects
  * @param {number[]} ports of the sidecar itself: connections to them are not redirected
  * @returns {string} input of iptables-restore

@@ -8,8 +8,8 @@ import { hasOwnerEnded, makeOwnedFolder } from '../lib/temporary-folder.js'
 /** The folders of downloads. A name says which process made the folder, when that started, and in which boot and pid namespace. */
 
 const OWNED = /^\.[a-z0-9]+-(\d+)-(\d+)-(\w+)-\w{6}$/
-// Earlier versions of the kit named folders so, without their process.
-const NAMELESS = /^\.(?:pipy|envoy|k6)-\w{6}$/
+// Earlier versions of the kit named folders so, without the process that made them.
+const OWNERLESS = /^\.(?:pipy|envoy|k6)-\w{6}$/
 // A folder whose process cannot be checked from here is kept this long; no download takes a day.
 const FOREIGN_MS = 24 * 3600 * 1000
 
@@ -38,7 +38,7 @@ export async function removeStaleDownloads(cache = locateCacheFolder()) {
   for (const name of await readdir(cache).catch(() => [])) {
     const folder = path.join(cache, name)
     const [, pid, ticks, place] = OWNED.exec(name) ?? []
-    if (pid === undefined && !NAMELESS.test(name)) continue
+    if (pid === undefined && !OWNERLESS.test(name)) continue
     const { mtimeMs } = statSync(folder, { throwIfNoEntry: false }) ?? { mtimeMs: Date.now() }
     const isStale = hasOwnerEnded({ pid, ticks, place }) ?? Date.now() - mtimeMs > FOREIGN_MS
     if (!isStale) continue

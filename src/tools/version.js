@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { statSync } from 'node:fs'
 import { callSafely } from '../lib/call-safely.js'
 import { listLastLines } from '../lib/log-tail.js'
-import { findNoexec } from '../lib/mounts.js'
+import { findNoexecMount } from '../lib/mounts.js'
 
 /** @import { ToolSpec } from '../model/types.ts' */
 
@@ -115,7 +115,7 @@ function renderStartFailure(program, { code, message }) {
   if (!stat) return code === 'ENOENT' ? 'there is no such file' : message
   if (code === 'ENOENT') return 'it names an interpreter or loader that is not here'
   if (code === 'EACCES') {
-    const mount = findNoexec(program)
+    const mount = findNoexecMount(program)
     return mount === null
       ? 'it may not be executed: chmod +x'
       : `no program of ${mount} may be executed, which is mounted with noexec: put it elsewhere`

@@ -1,5 +1,5 @@
 import { createRandom } from '../lib/random.js'
-import { METHODS, WITHOUT_REQUEST_BODY } from '../model/requests.js'
+import { HEADER_BYTES_LEAST, METHODS, WITHOUT_REQUEST_BODY } from '../model/requests.js'
 import { BODY_BYTES_MOST, HEADER_BYTES_MOST, KINDS_MOST, SERVICE_TIME_MOST_MS } from '../model/traffic.js'
 
 /** Turns the requests of a log into kinds of requests with weights, sizes and times. Pure. */
@@ -152,7 +152,7 @@ function isIdentifier(part) {
 function mergeRareKinds(kinds, random) {
   const sortedKinds = kinds.toSorted((a, b) => b.count - a.count)
   if (sortedKinds.length <= KINDS_MOST) return sortedKinds
-  // Requests beyond the kinds that are counted belong to the rare ones.
+  // A kind `/other` of findOrAddKind is merged, however frequent it is.
   const named = sortedKinds.filter(kind => kind.path !== OTHER)
   const frequent = named.slice(0, KINDS_MOST - METHODS.length)
   /** @type {Map<string, CountedKind>} */
@@ -170,7 +170,7 @@ function mergeRareKinds(kinds, random) {
  * Creates a kind of a mix with the medians of its requests, clamped to the bounds of a mix.
  * @param {CountedKind} kind
  * @returns request, response: bytes of the bodies, 0 if the method has none, undefined: not known; requestHeaders: bytes, absent:
- *   below 16 or not known; serviceTime: absent: 0 or not known
+ *   below HEADER_BYTES_LEAST or not known; serviceTime: absent: 0 or not known
  */
 function createMixKind({ method, path, count, sample }) {
   // Gives the lower median of the requests that have the field, clamped to `most`; undefined: none has it.
@@ -185,7 +185,7 @@ function createMixKind({ method, path, count, sample }) {
     method,
     path,
     request: WITHOUT_REQUEST_BODY.includes(method) ? 0 : computeMedian('requestBytes', BODY_BYTES_MOST),
-    ...(headers !== undefined && headers >= 16 && { requestHeaders: headers }),
+    ...(headers !== undefined && headers >= HEADER_BYTES_LEAST && { requestHeaders: headers }),
     response: method === 'HEAD' ? 0 : computeMedian('responseBytes', BODY_BYTES_MOST),
     ...(serviceMs !== undefined && serviceMs > 0 && { serviceTime: `${serviceMs}ms` }),
   }

@@ -36,7 +36,7 @@ export function addClaims(verb, { print, say, end }) {
         })
         const results = evaluateClaims({ files: readKitClaims(), summaries })
         const experiments = summaries.map(({ run }) => run.experiment)
-        print(renderResults(results, { experiments, ...options }))
+        print(renderClaimResults(results, { experiments, ...options }))
       }),
     )
 }
@@ -62,7 +62,7 @@ function summariseFolder(folder, warn) {
  * @param {{ experiments: string[], json?: boolean, details?: boolean }} options experiments: of the runs
  * @returns {string}
  */
-function renderResults(results, { experiments, json, details }) {
+function renderClaimResults(results, { experiments, json, details }) {
   if (json) return JSON.stringify(results, null, 2)
   if (details) return renderClaims(results, experiments).join('\n')
   const more = ['Each claim, theirs and ours: --details']

@@ -59,17 +59,17 @@ export function addCleanup(verb, { print }) {
  * @param {boolean} [options.all] also what other machines started on the cluster
  * @returns {Promise<CleanupOutcome>} failed: the errors of all steps; it does not throw for one that failed
  */
-async function cleanUp({ api, run, isClusterGone, retained: hasRetained = false, all: isAll = false }) {
-  const retained = hasRetained ? [] : readLedgers().flatMap(ledger => (ledger.isRetained ? [ledger.runId] : []))
-  const isNamespaceGone = async (/** @type {string} */ namespaceOfServer) => {
+async function cleanUp({ api, run, isClusterGone, retained: includesRetained = false, all = false }) {
+  const retained = includesRetained ? [] : readLedgers().flatMap(ledger => (ledger.isRetained ? [ledger.runId] : []))
+  const checkNamespaceGone = async (/** @type {string} */ namespaceOfServer) => {
     if (api === null) return isClusterGone
     const [name, server] = namespaceOfServer.split(' of ')
     return server === api.server && (await api.readNamespace(name)) === null
   }
   // A run on a cluster leaves keys on this machine, too.
   return attemptSteps([
-    async () => (api ? cleanUpCluster({ api, isAll, run, retained }) : {}),
-    async () => cleanUpLocal({ way: await findCapWay(), run, hasRetained, isNamespaceGone }),
+    async () => (api ? cleanUpCluster({ api, includesOtherMachines: all, run, retained }) : {}),
+    async () => cleanUpLocal({ way: await findCapWay(), run, includesRetained, checkNamespaceGone }),
     async () => ({ removed: run === null ? [...(await removeStaleDownloads()), ...removeStaleFolders()] : [] }),
   ])
 }

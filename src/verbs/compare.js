@@ -29,7 +29,7 @@ export function addCompare(verb, { print, say, end }) {
         })
         const runs = { old, new: next }
         const result = compareRuns(runs, { thresholds: options.threshold })
-        print(renderResult(result, { runs, ...options }))
+        print(renderRunComparison(result, { runs, ...options }))
         const { status, reasons } = chooseCompareStatus(result)
         reasons.forEach(say)
         end(status)
@@ -43,7 +43,7 @@ export function addCompare(verb, { print, say, end }) {
  * @param {{ runs: { old: NamedRun, new: NamedRun }, json?: boolean, details?: boolean }} options
  * @returns {string}
  */
-function renderResult(result, { runs, json, details }) {
+function renderRunComparison(result, { runs, json, details }) {
   if (json) return JSON.stringify(result, null, 2)
   if (details) return renderComparisonDetails(result, runs)
   return renderAnswerText(createComparisonAnswer(result, runs), { more: ['More numbers: --details'] })

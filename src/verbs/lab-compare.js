@@ -12,7 +12,7 @@ import { readRequestOptions } from '../prepare/request-options.js'
 import { writeAtomically, writeDocument } from '../records/files.js'
 import { renderAnswerText } from '../report/answer/text.js'
 import { runConcurrently } from '../run/concurrency.js'
-import { countSaves } from './lab-watch.js'
+import { countAtEachSave } from './lab-watch.js'
 import { readReportFile } from './report-assets.js'
 
 /**
@@ -41,7 +41,7 @@ import { readReportFile } from './report-assets.js'
  * @throws {BenchError} if a tool or side is missing, a side does not serve or cannot be counted, both do not do equal work, or a document
  *   cannot be written; the signal's reason when it aborts
  */
-export async function compareSides({ site, side, options, thresholds, into }, context) {
+export async function compareLabSides({ site, side, options, thresholds, into }, context) {
   const { say, signal } = context
   const { watch: isWatched = false, profile: isSampled = false, parity: hasParity } = options
   const lab = await openLab({
@@ -62,7 +62,7 @@ export async function compareSides({ site, side, options, thresholds, into }, co
     if (isSampled && lab.isAlone)
       throw new UsageError('--profile samples two sides in turns, and here is one: name the other with --against')
     await lab.assertProfiler(signal)
-    if (isWatched) return await countSaves({ lab, hasParity, printCounts, signal, folder: side.scripts, say })
+    if (isWatched) return await countAtEachSave({ lab, hasParity, printCounts, signal, folder: side.scripts, say })
     announceDraft(lab.pipeline, say)
     const answers = await collectAnswers(lab, context)
     if (hasParity && !lab.isAlone) await assertEqualWork(lab, answers, context)
@@ -82,7 +82,7 @@ export async function compareSides({ site, side, options, thresholds, into }, co
  */
 function createCountPrinter({ lab, options, thresholds }, { print, say, end }) {
   const { out, watch: isWatched = false } = options
-  const load = listLoadConditions(options)
+  const loadConditions = listLoadConditions(options)
   /** @type {Save[]} */
   const saves = []
   return async (counts, notes = []) => {
@@ -90,12 +90,12 @@ function createCountPrinter({ lab, options, thresholds }, { print, say, end }) {
       labels: lab.labels,
       // With --watch, saves are compared with the first version of the scripts, so no side is alone.
       ...(lab.isAlone && !isWatched && { isAlone: true }),
-      notes: [...load, ...notes],
+      notes: [...loadConditions, ...notes],
       rows: compareCounts(counts),
       breakdowns: breakDownCosts(counts, options),
     }
     if (out) await writeLabDocuments(out, { results, counts })
-    print(renderResults(results, { options, load, lastSave: saves.at(-1) }))
+    print(renderLabResults(results, { options, loadConditions, lastSave: saves.at(-1) }))
     if (out) say(`to look at: ${path.join(out, 'lab.html')}`)
     const { held, crossed, undecided } = judgeThresholds(thresholds, results)
     for (const line of [...held, ...crossed, ...undecided]) say(line)
@@ -143,16 +143,16 @@ async function writeLabDocuments(out, { results, counts }) {
  * Renders results: with --json as JSON, with --details as all tables; else, after a save, the rows that changed since the save before,
  * and otherwise the answer.
  * @param {LabResults} results
- * @param {{ options: LabOptions, load: string[], lastSave: Save | undefined }} context load: conditions; lastSave: undefined: these
- *   results are the first
+ * @param {{ options: LabOptions, loadConditions: string[], lastSave: Save | undefined }} context lastSave: undefined:
+ *   these results are the first
  * @returns {string}
  */
-function renderResults(results, { options, load, lastSave }) {
+function renderLabResults(results, { options, loadConditions, lastSave }) {
   const { json, details, requests, profile: isSampled } = options
   if (json) return JSON.stringify(results, null, 2)
   if (details) return renderLabDetails(results)
   if (lastSave) return renderChangedRows(results.rows, lastSave.rows)
-  const conditions = [isSampled ? 'under load' : `${requests} requests`, ...load]
+  const conditions = [isSampled ? 'under load' : `${requests} requests`, ...loadConditions]
   return renderAnswerText(createLabAnswer({ ...results, conditions }), { more: [renderHints(options)] })
 }
 
@@ -229,8 +229,7 @@ function assertSameAnswers(answers, labels) {
 }
 
 /**
- * Counts both sides, or samples them with --profile, and prints which before. A side that is alone is counted once, and stands on both
- * sides.
+ * Prints which sides it counts or, with --profile, samples, and does so. A side that is alone is counted once, and stands for both.
  * @param {Lab} lab
  * @param {Pick<LabOptions, 'link' | 'requests' | 'profile'>} options
  * @param {Context} context

@@ -77,7 +77,7 @@ function quoteFolder(folder) {
 }
 
 /**
- * Finds out how a folder of Pipy scripts is run, by starting them, and writes its pipeline.yaml.
+ * Finds out how a folder of Pipy scripts is run, by starting them, writes its pipeline.yaml, and prints it.
  * @param {string} typedFolder as the user wrote it
  * @param {Context} context
  * @throws {UsageError} if the folder has one, or no main.js; {BenchError} if there is no Pipy, or it cannot be drafted; the system's

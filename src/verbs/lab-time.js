@@ -32,18 +32,18 @@ import { runBenchCommand } from './bench.js'
  * @param {Context} context
  * @throws {BenchError} if no temporary folder can be made; any error of the count, and of `bench`
  */
-export async function countAndTimeSides({ side, against: requestedSide, pipy, count, parity, ...load }, context) {
+export async function countAndTimeSides({ side, against: requestedSide, pipy, count, parity, ...axes }, context) {
   await withTemporaryFolder('sidecar-bench-lab', async folder => {
     const against = chooseOldSide(requestedSide ?? null, side.scripts)
     const into = path.join(folder, against.replace(/[^\w.-]+/g, '-'))
     await count(into)
     // A pipeline has an old side only if the user names one.
     const isAlone = side.pipeline !== null && requestedSide === undefined
-    // A verdict compares the first plane with the second: the new scripts come first. Two programs stay as the user named them.
+    // A verdict compares the first plane with the second: the new side comes first.
     const scripts = isAlone ? [side.scripts] : [side.scripts, locateOldSide({ against, into })]
-    const variants = pipy.length > 0 ? pipy : scripts
+    const variants = pipy.length > 0 ? pipy.toReversed() : scripts
     const planes = variants.map(variant => (isKitScripts(variant) ? 'pipy' : `pipy=${variant}`))
-    const words = listBenchArguments({ planes, ...load })
+    const words = listBenchArguments({ planes, ...axes })
     // Scripts that were counted without the equal-work check are measured without it, too.
     const relaxes = parity ? [] : PARITY_NAMES.map(gate => ({ gate, why: '--no-parity' }))
     await runBenchCommand(words, context, { relaxes })

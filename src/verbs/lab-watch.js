@@ -25,12 +25,12 @@ const EDITOR_FILE = /^[.#]|~$/
  * @throws the signal's reason; an error of the old side; an error of the new side that is no BenchError; the system's error if the
  *   folder of scripts cannot be read
  */
-export async function countSaves({ signal, ...options }) {
+export async function countAtEachSave({ signal, ...options }) {
   const ending = new AbortController()
   const watching = { ...options, signal: AbortSignal.any([signal, ending.signal]) }
   try {
-    const countOld = createOldCount(watching)
-    for (;;) await countSave(countOld, watching)
+    const countOld = createOldCounter(watching)
+    for (;;) await countThenAwaitSave(countOld, watching)
   } finally {
     // Otherwise the timer of `awaitSave` would keep the process alive.
     ending.abort()
@@ -43,7 +43,7 @@ export async function countSaves({ signal, ...options }) {
  * @param {Watching} watching
  * @returns {CountOld} rejects with an OldSideError if the old side does not serve, or cannot be counted
  */
-function createOldCount({ lab, signal, say }) {
+function createOldCounter({ lab, signal, say }) {
   /** @type {ReturnType<CountOld> | null} */
   let counting = null
   const count = async () => {
@@ -67,12 +67,12 @@ class OldSideError extends Error {
 }
 
 /**
- * Counts the current scripts, then waits until others are saved.
+ * Counts the current scripts, prints how long that took, and waits until others are saved.
  * @param {CountOld} countOld
  * @param {Watching} watching
- * @throws as `countSaves`
+ * @throws as `countAtEachSave`
  */
-async function countSave(countOld, watching) {
+async function countThenAwaitSave(countOld, watching) {
   const { folder, signal, say } = watching
   const start = performance.now()
   const countedHash = hashSavedScripts(folder)
@@ -82,7 +82,8 @@ async function countSave(countOld, watching) {
     () => saving.abort(),
     () => {},
   )
-  const hasChanged = () => saving.signal.aborted || ![null, countedHash].includes(hashSavedScripts(folder))
+  const isOther = (/** @type {string | null} */ savedHash) => savedHash !== null && savedHash !== countedHash
+  const hasChanged = () => saving.signal.aborted || isOther(hashSavedScripts(folder))
   const isStale = await countUntilSave({ ...watching, countOld, saveSignal: saving.signal, hasChanged })
   const seconds = ((performance.now() - start) / 1000).toFixed(1)
   say(
@@ -103,7 +104,7 @@ async function countSave(countOld, watching) {
  * @param {Watching & { countOld: CountOld, saveSignal: AbortSignal, hasChanged: () => boolean }} options saveSignal: aborts at a
  *   save; hasChanged: says whether the scripts are no longer those that are counted
  * @returns {Promise<boolean>} true: the scripts were saved during the count
- * @throws as `countSaves`
+ * @throws as `countAtEachSave`
  */
 async function countUntilSave({ countOld, saveSignal, hasChanged, ...watching }) {
   const { printCounts, signal, say } = watching
@@ -112,7 +113,7 @@ async function countUntilSave({ countOld, saveSignal, hasChanged, ...watching })
     const untilSave = AbortSignal.any([signal, saveSignal])
     // Every process and request of a count listens to the signal.
     setMaxListeners(0, untilSave)
-    await countChecked({
+    await countAndCheck({
       ...watching,
       signal: untilSave,
       countOld,
@@ -157,7 +158,7 @@ async function awaitSave(folder, { countedHash, signal }) {
  * @throws {BenchError} if the new side does not serve, or the equal-work check fails; {OldSideError} if the old side does not
  *   serve, or cannot be counted; an error of `printCounts`; the signal's reason when it aborts
  */
-async function countChecked({ lab, hasParity, countOld, printCounts, signal, say }) {
+async function countAndCheck({ lab, hasParity, countOld, printCounts, signal, say }) {
   await lab.assertServes('new', signal, say)
   const [old, next] = await Promise.all([countOld(), lab.count('new', signal)])
   await printCounts({ old, new: next })

@@ -9,7 +9,7 @@ import { addRequestOptions, readRequestOptions } from '../prepare/request-option
 import { withSite } from '../prepare/site.js'
 import { LAB_OPTIONS } from '../request/constraints/lab.js'
 import { assertCombination } from '../request/constraints.js'
-import { compareSides } from './lab-compare.js'
+import { compareLabSides } from './lab-compare.js'
 import { addLabNew } from './lab-new.js'
 import { countAndTimeSides } from './lab-time.js'
 
@@ -58,7 +58,7 @@ export function addLab(verb, context) {
     assertLabOptions(verb, options, side)
     const count = (/** @type {string | undefined} */ into) =>
       withSite({ target: 'local', cpu: 'none', out: options.out }, context, site =>
-        compareSides({ site, side, options, thresholds, into }, context),
+        compareLabSides({ site, side, options, thresholds, into }, context),
       )
     const requestAxes = readRequestOptions(options)
     await (options.time ? countAndTimeSides({ side, ...options, requestAxes, count }, context) : count(undefined))
@@ -160,6 +160,6 @@ function assertLabOptions(verb, options, side) {
     ...options,
     flags: attributes.filter(name => verb.getOptionValueSource(name) === 'cli'),
     side: { ...side, isKit: isKitScripts(side.scripts) },
-    isSame: against ? path.resolve(against) === side.scripts : pipy.length === 2,
+    isOnBothSides: against ? path.resolve(against) === side.scripts : pipy.length === 2,
   })
 }

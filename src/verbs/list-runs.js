@@ -25,7 +25,7 @@ export function listRuns(root) {
   return listRunFolders(root)
     .map(folder => {
       try {
-        const { run, says } = readAnswer(folder)
+        const { run, says } = readRunWithAnswer(folder)
         return { folder, startedAt: run.startedAt, experiment: run.experiment, says }
       } catch (error) {
         const { message } = /** @type {Error} */ (error)
@@ -72,12 +72,12 @@ function listFolderEntries(folder) {
 }
 
 /**
- * Reads a run's identity and its answer, as one line. Without a summary the line says how many trials are recorded.
+ * Reads when a run started, its experiment, and its answer as one line; without a summary, the number of recorded trials instead.
  * @param {string} folder of a run
  * @returns {{ run: { startedAt: string, experiment: string }, says: string }} says: the answer
  * @throws {BenchError} if a document cannot be read, or is damaged; any error of reporting one whose damage was not found
  */
-function readAnswer(folder) {
+function readRunWithAnswer(folder) {
   const computed = findComputedKind(folder)
   if (computed) {
     const summary = computed.summarise(computed.read(folder))

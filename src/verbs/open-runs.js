@@ -1,7 +1,7 @@
 import { existsSync, rmSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { BenchError } from '../lib/errors.js'
-import { escapePattern } from '../lib/printable.js'
+import { escapePattern } from '../lib/escape-pattern.js'
 import { runAtExit } from '../lib/run-at-exit.js'
 import { makeTemporaryFolder } from '../lib/temporary-folder.js'
 import { unpackBundle } from '../records/bundle.js'
@@ -16,8 +16,8 @@ export const BUNDLE_ENDING = /\.(tar\.gz|tgz)$/
  * @param {(folders: string[], restoreNames: (text: string) => string) => T | Promise<T>} use restoreNames: replaces
  *   the temporary folder in a text by the bundle's name
  * @returns {Promise<T>} the result of `use`
- * @throws {BenchError} if a bundle cannot be unpacked, or no temporary folder can be made; an error of `use`: of a BenchError, a copy
- *   with the names restored, which is a BenchError also for a subclass, with the exit status of the error
+ * @throws {BenchError} if a bundle cannot be unpacked, or no temporary folder can be made; an error of `use`: one of a subclass of
+ *   BenchError as a plain BenchError with its exit status; their messages have the names restored
  */
 export async function withRuns(results, use) {
   /** The files of bundles, by their temporary folders. @type {Map<string, string>} */

@@ -19,7 +19,7 @@ import { joinAlikeLines, splitByLacks } from '../parity/verdict/rows.js'
 import { parsePlanes } from '../prepare/option-parsers.js'
 import { findPlane } from '../prepare/programs.js'
 import { withSite } from '../prepare/site.js'
-import { assertKnownPlanes } from '../prepare/supported.js'
+import { assertPlaneChoices } from '../prepare/supported.js'
 import { findDeployedProfile } from '../services/profiles.js'
 
 /** @import { Lack, PlaneChoice, Site } from '../model/types.ts' */
@@ -42,7 +42,7 @@ export function addParity(verb, context) {
       if (others.length > 0)
         throw new UsageError(`parity tries one plane at a time: ${text} names ${others.length + 1}`)
       const planes = await loadPlanes([choice.plane])
-      assertKnownPlanes(planes, [choice])
+      assertPlaneChoices(planes, [choice])
       if (!planes[choice.plane].tool) throw new UsageError(`the plane ${choice.plane} has no sidecars to try`)
       if (only !== undefined && !NAMES.includes(only))
         throw new UsageError(`--only ${only}: no such configuration${renderSuggestion(only, NAMES)}`)

@@ -68,7 +68,7 @@ export function addSize(verb, context) {
     const node = nodeText === undefined ? null : parseNodeOptions(nodeText, reserve)
     if (options.sidecars !== undefined) await assertControlPlanes(options.planes ?? [])
     const experiment = createRequestedExperiment(options)
-    const runOptions = omitExperimentOptions(options)
+    const runOptions = createRunOptions(options)
     if (options.dryRun) {
       const { renderExperimentPlan } = await import('./plan.js')
       return context.print(await renderExperimentPlan(experiment, runOptions))
@@ -88,12 +88,12 @@ export function addSize(verb, context) {
 }
 
 /**
- * Leaves out of the options those that the experiment already has, which they must not override. Those of the sidecars stay, since
- * a pipeline refuses what its file says.
+ * Creates the options of the run: without those that the experiment already has, which they must not override. Those of the sidecars
+ * stay, since a pipeline refuses what its file says.
  * @param {SizeOptions} options
- * @returns {RunOptions} of a run on this machine
+ * @returns {RunOptions} on this machine, with the profile `standard`
  */
-function omitExperimentOptions(options) {
+function createRunOptions(options) {
   const { rate, users, payload, neighbour, p99, file, sidecars, traffic, ...others } = omitRequestOptions(options)
   // For `size` these are nodes to be filled, and for a run the node of a cluster.
   const { node, nodes, ...runOptions } = others

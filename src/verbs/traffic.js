@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { stringify } from 'yaml'
-import { EXIT, UsageError } from '../lib/errors.js'
+import { BenchError, EXIT, UsageError } from '../lib/errors.js'
 import { DOCUMENT_BYTES_MOST, readBounded, readLines } from '../lib/read-file.js'
 import { renderNounCount } from '../lib/units.js'
 import { renderTrafficName } from '../model/traffic.js'
@@ -45,7 +45,7 @@ export function addTraffic(verb, { print, say, end, signal }) {
  * @typedef {object} Unread
  * @property {'line' | 'entry'} unit
  * @property {number} count
- * @property {number[]} first the numbers of the first NAMED_MOST, from 1 on
+ * @property {number[]} firstNumbers those of the first NAMED_MOST, from 1 on
  */
 
 /**
@@ -57,7 +57,7 @@ export function addTraffic(verb, { print, say, end, signal }) {
  */
 async function addLogRequests(file, { mix, signal }) {
   /** @type {Unread} */
-  const unread = { unit: 'line', count: 0, first: [] }
+  const unread = { unit: 'line', count: 0, firstNumbers: [] }
   let number = 0
   try {
     for (const line of readLines(file, LOG_LIMITS)) {
@@ -68,7 +68,7 @@ async function addLogRequests(file, { mix, signal }) {
     }
   } catch (error) {
     signal.throwIfAborted()
-    throw new UsageError(`${file} cannot be read: ${/** @type {Error} */ (error).message}`)
+    throw createReadError(file, error)
   }
   return unread
 }
@@ -82,39 +82,50 @@ async function addLogRequests(file, { mix, signal }) {
  */
 function addHarRequests(file, mix) {
   /** @type {Unread} */
-  const unread = { unit: 'entry', count: 0, first: [] }
+  const unread = { unit: 'entry', count: 0, firstNumbers: [] }
   /** @type {string} */
   let text
   try {
     text = readBounded(file, DOCUMENT_BYTES_MOST)
   } catch (error) {
-    throw new UsageError(`${file} cannot be read: ${/** @type {Error} */ (error).message}`)
+    throw createReadError(file, error)
   }
   for (const [i, request] of parseHar(text).entries()) addOrCountUnread(mix, { unread, number: i + 1, request })
   return unread
 }
 
 /**
+ * Creates the error for a log that cannot be read.
+ * @param {string} file its path
+ * @param {unknown} error of reading it; the message of a BenchError names the file
+ * @returns {UsageError}
+ */
+function createReadError(file, error) {
+  const { message } = /** @type {Error} */ (error)
+  return new UsageError(error instanceof BenchError ? message : `${file} cannot be read: ${message}`)
+}
+
+/**
  * Adds the request of a line or entry to a mix, or counts the line or entry as unread.
  * @param {ReturnType<typeof createMixCounter>} mix
- * @param {{ unread: Unread, number: number, request: ReturnType<typeof parseLogLine> }} line unread: its count and
- *   first are changed; number: of the line or entry, from 1 on; request: null, undefined: it could not be parsed
+ * @param {{ unread: Unread, number: number, request: ReturnType<typeof parseLogLine> }} line unread: is changed;
+ *   number: of the line or entry, from 1 on; request: null, undefined: it could not be parsed
  */
 function addOrCountUnread(mix, { unread, number, request }) {
   if (request) return mix.add(request)
   unread.count++
-  if (unread.first.length < NAMED_MOST) unread.first.push(number)
+  if (unread.firstNumbers.length < NAMED_MOST) unread.firstNumbers.push(number)
 }
 
 /**
- * Renders how many lines could not be read.
+ * Renders how many lines or entries could not be read, and the numbers of the first.
  * @param {Unread} unread
  * @returns {string[]} one line; []: all were read
  */
-function renderUnreadCount({ unit, count, first }) {
+function renderUnreadCount({ unit, count, firstNumbers }) {
   if (count === 0) return []
   const noun = unit === 'line' ? 'lines' : 'entries'
-  return [`could not read ${count} ${noun}, the first at ${unit} ${first.join(', ')}: they are left out`]
+  return [`could not read ${count} ${noun}, the first at ${unit} ${firstNumbers.join(', ')}: they are left out`]
 }
 
 /**

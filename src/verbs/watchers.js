@@ -17,8 +17,8 @@ const CHARTS = ['style.js', 'rounds.js', 'over-time.js']
  * Opens the views of a run, which the caller closes. If one cannot be opened, the others are closed.
  * @param {{ live?: LiveAddress, metrics?: LiveAddress }} addresses to serve at; undefined: not served
  * @param {{ stream: NodeJS.WriteStream, say: (line: string) => void }} context stream: of progress
- * @returns watch: gives an event to all views; follow: the same, undefined: there are only lines; say: writes a line
- *   beside the terminal view, or by the given `say` without one; close: closes all views, also those that failed
+ * @returns watch: gives an event to all views; follow: the same, for events that lines do not show; undefined: there are only lines;
+ *   say: writes a line beside the terminal view, or by the given `say` without one; close: closes all views, also those that failed
  * @throws {import('../lib/errors.js').BenchError} if an address cannot be served
  */
 export async function openWatchers({ live, metrics }, { stream, say }) {

@@ -30,7 +30,7 @@ export async function bundleRun(
   folder,
   { file = `${path.basename(path.resolve(folder))}.tar.gz`, keepsNames = false },
 ) {
-  assertBundleNames(folder, file)
+  assertCanBundle(folder, file)
   const files = readFilesToBundle(folder)
   const { hideInFile, keptNames } = createNameHider(files, {
     folders: [folder, '.', ROOT, locateCacheFolder(), locateHomeFolder()].map(at => path.resolve(at)),
@@ -60,7 +60,7 @@ export async function bundleRun(
  * @param {string} file the path of the bundle
  * @throws {UsageError} if the file's name has another ending, or the folder is a file; {BenchError} if the folder holds no run
  */
-function assertBundleNames(folder, file) {
+function assertCanBundle(folder, file) {
   if (!BUNDLE_ENDING.test(file)) throw new UsageError(`--bundle ${file}: the name of a bundle ends in .tar.gz`)
   if (isBundle(folder)) throw new UsageError(`${folder} is a file: --bundle takes a results folder`)
   if (!existsSync(path.join(folder, 'manifest.json')))

@@ -103,8 +103,8 @@ function readAllSeries(folder, records) {
 }
 
 /**
- * Computes the most points that a series may have, so that those of all trials together are at most POINTS_MOST; more, if each would
- * have fewer than POINTS_OF_SERIES_LEAST.
+ * Computes the most points of a series, by which all series together have at most POINTS_MOST, unless POINTS_OF_SERIES_LEAST for each
+ * are more.
  * @param {TrialRecord[]} records
  * @returns {number} from POINTS_OF_SERIES_LEAST to POINTS_OF_SERIES_MOST
  */

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { chooseCompareStatus, compareRuns } from '../../src/analysis/compare-runs.js'
 import { summarise } from '../../src/analysis/summarise.js'
 import { listArms } from '../../src/model/results.js'
-import { renderVerdict } from '../../src/report/verdicts.js'
+import { renderComparisonVerdict } from '../../src/report/verdicts.js'
 import { createManifest } from '../fakes/fake-manifest.js'
 import { createArm, createFakeProcess, createParityRow, createRecord } from '../fakes/fake-records.js'
 
@@ -84,7 +84,7 @@ describe('compareRuns', () => {
       aaSpread: 0,
     })
     expect(comparison.ratio.values.map(v => v?.toFixed(2))).toEqual(['1.10', '1.10', '1.12', '1.10', '1.10', '1.14'])
-    expect(renderVerdict(comparison)).toBe(
+    expect(renderComparisonVerdict(comparison)).toBe(
       'pipy in new uses 10 % more CPU per request than pipy in old [10, 14], 6 repeats',
     )
     expect(result.comparisons.find(c => c.quantity === 'rss')?.verdict).toBe('no-difference-shown')

@@ -3,8 +3,8 @@ import { compareArms } from '../../src/analysis/compare.js'
 import { chooseVerdict, computePrecision } from '../../src/analysis/verdict.js'
 import { listGateFindings } from '../../src/judge/gates.js'
 import { extrapolateCount } from '../../src/lib/confidence-sequence.js'
-import { summarisePrecision } from '../../src/report/notes.js'
-import { renderVerdict } from '../../src/report/verdicts.js'
+import { summarisePrecision } from '../../src/report/precision.js'
+import { renderComparisonVerdict } from '../../src/report/verdicts.js'
 import { createArm, createFakeProcess, createRecord } from '../fakes/fake-records.js'
 
 /** @import { Arm, AxisName } from '../../src/model/types.ts' @import { ComparisonInput } from '../../src/analysis/compare.js' */
@@ -238,7 +238,9 @@ describe('compareArms of rounds that went on until they were precise', () => {
   it('finds a gap of half the width, if A/A shows the noise', () => {
     const comparison = find(compare({ pipy, envoy, aa: pipy, precision }))
     expect(comparison).toMatchObject({ verdict: 'lower', gapLeast: 0.01 })
-    expect(renderVerdict(comparison)).toContain('1.8 % less CPU per request than envoy [1.6, 2.0], 20 repeats')
+    expect(renderComparisonVerdict(comparison)).toContain(
+      '1.8 % less CPU per request than envoy [1.6, 2.0], 20 repeats',
+    )
     expect(find(compare({ pipy, envoy, precision }))).toMatchObject({ verdict: 'no-difference-shown', gapLeast: 0.03 })
     expect(find(compare({ pipy, envoy, aa: pipy }))).toMatchObject({ verdict: 'no-difference-shown' })
     expect(find(compare({ pipy, envoy, aa: pipy }))).not.toHaveProperty('gapLeast')

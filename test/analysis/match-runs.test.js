@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { listIncomparableReasons, listRunWarnings, renderScriptChanges } from '../../src/analysis/match-runs.js'
+import { listComparisonWarnings, listIncomparableReasons, renderScriptChanges } from '../../src/analysis/match-runs.js'
 import { METHOD_VERSION } from '../../src/model/versions.js'
 import { createManifest as createFakeManifest } from '../fakes/fake-manifest.js'
 import { createArm, createRecord } from '../fakes/fake-records.js'
@@ -91,10 +91,10 @@ describe('findIncomparable', () => {
   })
 })
 
-describe('listRunWarnings', () => {
+describe('listComparisonWarnings', () => {
   const records = [createRecord()]
   const warningsOf = (/** @type {Parameters<typeof createManifest>[0]} */ changes) =>
-    listRunWarnings({
+    listComparisonWarnings({
       old: { manifest: createManifest(), records },
       next: { manifest: createManifest(changes), records },
     })
@@ -142,7 +142,7 @@ describe('listRunWarnings', () => {
       manifest: createManifest({ rounds: 10 }),
       records: Array.from({ length: rounds }, (_, i) => createRecord({ round: i + 1 })),
     })
-    expect(listRunWarnings({ old: run(6), next: run(8) })).toEqual([
+    expect(listComparisonWarnings({ old: run(6), next: run(8) })).toEqual([
       'rounds: 6 in old, 8 in new: the first 6 are compared',
     ])
   })
@@ -155,7 +155,7 @@ describe('transparent huge pages', () => {
       records: [createRecord()],
     })
     const words = 'transparent huge pages: always in old, madvise in new'
-    expect(listRunWarnings({ old: of('always'), next: of('madvise') })).toContain(words)
-    expect(listRunWarnings({ old: of('always'), next: of('always') }).join()).not.toContain('huge pages')
+    expect(listComparisonWarnings({ old: of('always'), next: of('madvise') })).toContain(words)
+    expect(listComparisonWarnings({ old: of('always'), next: of('always') }).join()).not.toContain('huge pages')
   })
 })

@@ -28,6 +28,7 @@ describe('parseThreshold', () => {
   it.each([
     ['', "write it as 'pipy/envoy cpuPerRequest <= 0.6'"],
     ['pipy/envoy cpuPerRequest == 0.6', 'write it as'],
+    ['x'.repeat(5000), "x': it has more than 1000 characters; write it as"],
     ['pipy/envoy cpuPerRequest <= x', '"x" is no ratio above 0'],
     ['pipy/envoy cpuPerRequest <= 0', '"0" is no ratio above 0'],
     ['pipy/envoy cpuPerRequest <= Infinity', '"Infinity" is no ratio above 0'],

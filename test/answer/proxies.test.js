@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { drawProxies, hasPoints } from '../../src/answer/proxies.js'
+import { drawProxies, hasAxisPoints } from '../../src/answer/proxies.js'
 import { createArm } from '../fakes/fake-records.js'
 import { createSummaryArm } from '../fakes/fake-summary.js'
 
@@ -58,6 +58,6 @@ it('puts ratios beside the quantity that they are of', () => {
 it('has points only if a proxy has several arms', () => {
   const armOf = (/** @type {string} */ plane, /** @type {number} */ workers) =>
     createSummaryArm({ plane, load, conditions: { workers }, p99: [2, 2] })
-  expect(hasPoints([armOf('pipy', 2), armOf('linkerd', 1)])).toBe(false)
-  expect(hasPoints([armOf('pipy', 2), armOf('pipy', 1), armOf('linkerd', 1)])).toBe(true)
+  expect(hasAxisPoints([armOf('pipy', 2), armOf('linkerd', 1)])).toBe(false)
+  expect(hasAxisPoints([armOf('pipy', 2), armOf('pipy', 1), armOf('linkerd', 1)])).toBe(true)
 })

@@ -60,7 +60,7 @@ const tables = {
 
 /** @type {Awaited<ReturnType<typeof serveControlPlane>>} */
 let server
-const serve = async () =>
+const serve = async (endpoint = {}) =>
   serveControlPlane(
     {
       workload: WORKLOAD,
@@ -72,7 +72,7 @@ const serve = async () =>
         authorityPem: read('ca.pem'),
       },
     },
-    { address: '127.0.0.1', port: 0, socket },
+    { address: '127.0.0.1', port: 0, socket, ...endpoint },
   )
 beforeAll(async () => {
   await writeCertificates({ folder, services: [{ name: WORKLOAD, identity: IDENTITY }] })
@@ -199,6 +199,18 @@ describe("the control plane of Linkerd's proxy", () => {
     expect(isCertified).toBe(false)
     await watchPort(8080)
     await certified
+  })
+
+  it('leaves no server listening if it cannot listen at one of its two endpoints', async () => {
+    const free = path.join(folder, 'free.sock')
+    await expect(serve({ port: server.port, socket: free })).rejects.toThrow('EADDRINUSE')
+    await expect.poll(() => existsSync(free)).toBe(false)
+    const { port, close } = await serve({ socket: free })
+    close()
+    await expect(serve({ port, socket: path.join(folder, 'missing', 'w.sock') })).rejects.toThrow('missing/w.sock')
+    const again = await serve({ port, socket: free })
+    again.close()
+    expect(again.port).toBe(port)
   })
 
   it('serves again if a killed one left its socket, and leaves none', async () => {

@@ -6,8 +6,9 @@ import { renderFsmConfig } from '../../src/dataplanes/pipy/fsm/config.js'
 import { pipy } from '../../src/dataplanes/pipy/index.js'
 import { createPlace } from '../../src/model/sidecar-contract.js'
 import { createModel } from '../../src/services/sidecar-model.js'
-import { countWorkers } from '../../src/services/sidecar-options.js'
+import { chooseWorkers } from '../../src/services/sidecar-options.js'
 import { parseTopology } from '../../src/services/topology.js'
+import { createCluster } from '../fakes/fake-models.js'
 import { DEFAULT_CONDITIONS } from '../fakes/fake-records.js'
 import { abridge } from './abridge.js'
 
@@ -150,6 +151,19 @@ describe("the configuration of Istio's proxy", () => {
     )
   })
 
+  it('accepts no callee if none is named, and calls none that has no endpoints: an empty list would mean any', () => {
+    const clusters = [
+      createCluster({ name: 'unnamed', mtls: { serverName: 'unnamed', acceptedIdentities: [] } }),
+      createCluster({ name: 'gone', endpoints: [] }),
+    ]
+    const { static_resources } = renderIstioBootstrap({ ...modelOf('gateway'), clusters }, { hasIstioFilters: false })
+    const [unnamed, gone] = static_resources.clusters
+    expect(JSON.stringify(unnamed)).toContain(
+      '"match_typed_subject_alt_names":[{"san_type":"URI","matcher":{"exact":"spiffe://sidecar-bench/nobody"}}]',
+    )
+    expect(gone).toMatchObject({ type: 'STATIC', load_assignment: { endpoints: [{ lb_endpoints: [] }] } })
+  })
+
   it("has Istio's own filters if a developers' build of Envoy may have them", () => {
     const bootstrapOf = (/** @type {string} */ version) => {
       const tool = { name: 'envoy', path: '/bin/envoy', version, sha256: '', source: '' }
@@ -191,7 +205,7 @@ describe('Pipy as its container starts it', () => {
   it('is the lean sidecar but for their number, if an arm asks for none', () => {
     const arm = { plane: 'pipy', cpuLimitCores: 1.5, conditions: { ...conditions, workers: null } }
     const count = (/** @type {string | null} */ profile) =>
-      countWorkers({ ...arm, profile }, { cpus: 4, planes: { pipy } })
+      chooseWorkers({ ...arm, profile }, { cpus: 4, planes: { pipy } })
     expect([count(null), count('container')]).toEqual([2, 1])
     const tool = { name: 'pipy', path: '/bin/pipy', version: '1.5.18', sha256: '', source: '' }
     const model = modelOf('ratings')

@@ -252,9 +252,9 @@ describe('createPipyArgv', () => {
 describe('how long a plane keeps idle connections', () => {
   const times = { profile: null, timeouts: model.timeouts }
 
-  it('is, by its contract, what its configuration says', () =>
-    expect(JSON.stringify(renderBootstrap(model, null).static_resources.clusters)).toContain(
-      `"common_http_protocol_options":{"idle_timeout":"${envoy.findIdleSeconds?.(times)}s"}`,
+  it.each([null, 'osm-1.1'])('is, by its contract, what its configuration says, with the profile %s', profile =>
+    expect(JSON.stringify(renderBootstrap(model, profile).static_resources.clusters)).toContain(
+      `"common_http_protocol_options":{"idle_timeout":"${envoy.findIdleSeconds?.({ ...times, profile })}s"}`,
     ))
 
   it('is long enough for eight arms in turns of half a second', () => {

@@ -50,6 +50,14 @@ describe('the routes of nginx', () => {
     expect(target).toBe('$out_0_split_0')
   })
 
+  it.each([
+    ['no share of 0.00 %', [1, 20_001, 1], ['100.00% "http://b"', '* "http://c"']],
+    ['no more than 100 % in all', [1, 1, 1, 0.0001], ['33.33%', '33.33%', '33.34%', '*']],
+  ])('have %s, which nginx refuses', (_, weights, shares) => {
+    const { maps } = render(route({ split: weights.map((weight, i) => ({ cluster: 'abc'[i % 3], weight })) }))
+    expect(maps[0].slice(1)).toEqual(shares.map(share => expect.stringContaining(share)))
+  })
+
   it('compare with text that means nothing to a pattern or to nginx', () => {
     expect(escapePatternText('/it-is_1')).toBe('/it-is_1')
     expect(escapePatternText('a.*"$é')).toBe(String.raw`a\x2e\x2a\x22\x24\xc3\xa9`)

@@ -4,7 +4,7 @@ import { CommanderError } from 'commander'
 import { BenchError } from '../../src/lib/errors.js'
 import { createRandom } from '../../src/lib/random.js'
 import { MIB } from '../../src/lib/units.js'
-import { collectGarbage, readPeak, resetOwnPeakMemory } from '../../src/node/observer.js'
+import { collectGarbage, readOwnPeakBytes, resetOwnPeakMemory } from '../../src/node/observer.js'
 
 /** Tries a parser with many inputs that are nearly right. @import { Random } from './mutate.js' */
 
@@ -93,7 +93,7 @@ async function findSlow(input, parse) {
  * @returns {Promise<string | null>} null: it is within PEAK_MIB_MOST
  */
 async function endBatch(beforeBytes, { batch, figures }) {
-  figures.peakMib = ((readPeak() ?? beforeBytes) - beforeBytes) / MIB
+  figures.peakMib = ((readOwnPeakBytes() ?? beforeBytes) - beforeBytes) / MIB
   // Timers and finalizers of Node.js wait for a turn of its event loop; what they hold is no garbage before.
   await nextTurn()
   collectGarbage()

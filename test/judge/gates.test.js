@@ -495,7 +495,7 @@ describe('an answer in chunks', () => {
   })
 })
 
-describe('findBound', () => {
+describe('findBoundOrDrops', () => {
   const application = createFakeProcess({ role: 'application', cpuLimitCores: null, busiestThreadCores: 0.95 })
   const generator = createFakeProcess({ role: 'generator', cpuLimitCores: null, cpuCores: 0.9 })
   const sidecar = createFakeProcess({})

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { classifyStack, sumCostsBy, sumInclusive } from '../../src/lab/groups.js'
+import { classifyStack, sumCostsBy, sumInclusiveCosts } from '../../src/lab/groups.js'
 import { joinStacks, parseProfile, shortenName } from '../../src/lab/profile.js'
 
 const TEXT = `# callgrind format
@@ -36,7 +36,7 @@ describe("callgrind's output", () => {
       { frames: ['malloc', 'pjs::eval', 'pipy::Handle::process', 'main'], object: '/lib/libc.so.6', self: 30 },
       { frames: ['main'], object: '/usr/bin/pipy', self: 5 },
     ])
-    expect(Object.fromEntries(sumInclusive(stacks))).toEqual({
+    expect(Object.fromEntries(sumInclusiveCosts(stacks))).toEqual({
       'pjs::eval': 55,
       'pipy::Handle::process': 55,
       malloc: 30,

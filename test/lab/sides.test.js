@@ -41,6 +41,16 @@ it('a commit that looks like an option is refused', () =>
     'git has no pipy-scripts in --list: fatal: not a valid object name',
   ))
 
+it('a git that fails without a word is named with how it ended', async () => {
+  const bin = path.join(folder, 'bin')
+  mkdirSync(bin)
+  writeFileSync(path.join(bin, 'git'), '#!/bin/sh\nexit 3\n', { mode: 0o755 })
+  vi.stubEnv('PATH', bin)
+  await expect(findIn('pipy-scripts', 'HEAD')).rejects.toThrow(
+    'git has no pipy-scripts in HEAD: Command failed with exit code 3: git',
+  )
+})
+
 it('without git, the error says that git is missing', async () => {
   vi.stubEnv('PATH', path.join(folder, 'none'))
   await expect(findIn('pipy-scripts', 'HEAD')).rejects.toThrow(

@@ -38,6 +38,12 @@ it('the text has the table of both sides, where instructions go, and what the wo
   expect(text).toMatch(/it was a quiet hour$/)
 })
 
+it('the text says so where no sidecar was counted', () => {
+  const text = renderLabDetails({ labels: { old: 'theirs', new: 'mine' }, rows: [], breakdowns: [], notes: [] })
+  expect(text).toMatch(/\nnothing was counted: no sidecar is on both sides$/)
+  expect(text).not.toContain('at most')
+})
+
 it('after a save the instructions of the last five are beside each other', () => {
   const rowOf = (/** @type {number} */ i) => ({
     ...{ link: 'pair', service: 'client', quantity: /** @type {const} */ ('instructions') },

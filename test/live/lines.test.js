@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { formatValue, QUANTITIES } from '../../src/judge/quantities.js'
-import { growthPart, renderEndings } from '../../src/kinds/growth/numbers.js'
+import { growthPart, renderGrowthEndings } from '../../src/kinds/growth/numbers.js'
 import { createLineView, renderTrialLine } from '../../src/live/lines.js'
 import { createRunState } from '../../src/live/state.js'
 import { listArms, listComparisons } from '../../src/model/results.js'
@@ -116,7 +116,7 @@ describe('a number of a line', () => {
     const ended = { sidecars: 300, reason: /** @type {any} */ ('deadline'), what: 'late', seconds: 1 }
     const growth = /** @type {any} */ ({ sidecars: 200, ended, steps: [] })
     const rounds = [{ sidecars: 200, failedAt: 300, reason: ended.reason }]
-    const [ending] = renderEndings({ rounds: /** @type {any} */ (rounds), hasControl: true }).split(' (')
+    const [ending] = renderGrowthEndings({ rounds: /** @type {any} */ (rounds), hasControl: true }).split(' (')
     expect(growthPart.renderProgress(growth, () => '')).toBe(ending)
     expect(renderTrialLine(createRecord({ growth }))).toContain(ending)
   })

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { computeSteadyGrowth, renderGrowth } from '../../src/model/memory-growth.js'
+import { computeSteadyGrowth, renderGrowthPerRequest } from '../../src/model/memory-growth.js'
 
 const MIB = 2 ** 20
 
@@ -13,6 +13,6 @@ it('memory grows with the requests where it grows in each part of them, and not 
 })
 
 it('growth is printed in KiB, and a little of it in bytes', () => {
-  expect(renderGrowth(410)).toBe('0.4 KiB a request')
-  expect(renderGrowth(16.4)).toBe('16 bytes a request')
+  expect(renderGrowthPerRequest(410)).toBe('0.4 KiB a request')
+  expect(renderGrowthPerRequest(16.4)).toBe('16 bytes a request')
 })

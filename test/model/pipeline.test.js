@@ -8,7 +8,7 @@ import {
 } from '../../src/model/pipeline.js'
 import { findForeignCodec, listTlsFindings } from '../../src/model/pipeline-findings.js'
 import { createPipelineSidecar } from '../../src/model/pipeline-process.js'
-import { findPipelinePort, hasFixedPorts, hasUpstreamCalls, isEchoed } from '../../src/model/pipeline-traffic.js'
+import { echoesPayload, findPipelinePort, hasFixedPorts, hasUpstreamCalls } from '../../src/model/pipeline-traffic.js'
 import { fakeTool } from '../fakes/fake-bench.js'
 import { createCluster, createInbound, createModel } from '../fakes/fake-models.js'
 
@@ -83,11 +83,11 @@ describe('a pipeline', () => {
 
   it('gives back what was posted if it calls the application, and was asked nothing else', () => {
     expect(hasUpstreamCalls(pipelineOf({ listen: { port: 8000 } }))).toBe(false)
-    expect(isEchoed(pipelineOf({ listen: { port: 8000 } }))).toBe(false)
-    expect(isEchoed(pipelineOf({ listen: { port: 8000 }, upstream: { ports: [80] } }))).toBe(true)
-    expect(isEchoed(pipelineOf({ replace: TEMPLATED, request: { path: '/hi' } }))).toBe(true)
-    expect(isEchoed(pipelineOf({ replace: TEMPLATED, request: { method: 'GET' } }))).toBe(false)
-    expect(isEchoed(pipelineOf({ replace: TEMPLATED, answer: { status: 401 } }))).toBe(false)
+    expect(echoesPayload(pipelineOf({ listen: { port: 8000 } }))).toBe(false)
+    expect(echoesPayload(pipelineOf({ listen: { port: 8000 }, upstream: { ports: [80] } }))).toBe(true)
+    expect(echoesPayload(pipelineOf({ replace: TEMPLATED, request: { path: '/hi' } }))).toBe(true)
+    expect(echoesPayload(pipelineOf({ replace: TEMPLATED, request: { method: 'GET' } }))).toBe(false)
+    expect(echoesPayload(pipelineOf({ replace: TEMPLATED, answer: { status: 401 } }))).toBe(false)
   })
 })
 

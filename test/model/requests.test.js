@@ -9,10 +9,10 @@ import {
   HEADER_BYTES_LEAST,
   parseChunks,
   parseServiceTime,
-  renderAnswer,
-  renderHeaders,
+  renderAnswerBody,
+  renderFillerHeaders,
   renderRequest,
-  renderServiceTime,
+  renderServiceTimeOption,
 } from '../../src/model/requests.js'
 
 /** @param {import('../../src/model/requests.js').RequestOptions} options */
@@ -53,7 +53,7 @@ describe('service times', () => {
   it('are read again as they are written', () => {
     for (const text of ['30ms', 'exp:1500ms']) {
       const time = /** @type {any} */ (parseServiceTime(text))
-      expect(renderServiceTime(time)).toBe(text)
+      expect(renderServiceTimeOption(time)).toBe(text)
     }
   })
 
@@ -96,10 +96,10 @@ describe('the p99 of an application', () => {
   })
 })
 
-describe('renderHeaders', () => {
+describe('renderFillerHeaders', () => {
   it('makes up just so many bytes, with names, separators and line ends, in at most 16 headers', () => {
     for (const bytes of [0, HEADER_BYTES_LEAST, 63, 64, 400, 1000, 8192]) {
-      const headers = Object.entries(renderHeaders(bytes))
+      const headers = Object.entries(renderFillerHeaders(bytes))
       const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`)
       expect(lines.join('').length).toBe(bytes)
       expect(headers.length).toBeLessThanOrEqual(16)
@@ -120,7 +120,7 @@ describe('createCheckRequest', () => {
     const { request, answer } = createCheckRequest({ requests: [kindOf({ responseBytes: 6 })] }, 'n-1')
     expect(request).toEqual({ method: 'GET', path: '/', body: '', headers: { 'x-nonce': 'n-1' } })
     expect(answer).toBe('n-1xxx')
-    expect(renderAnswer(2, 'n-1')).toBe('n-')
+    expect(renderAnswerBody(2, 'n-1')).toBe('n-')
   })
 
   it('writes bodies of gRPC as messages, whose length takes one byte or more', () => {

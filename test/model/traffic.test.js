@@ -30,7 +30,10 @@ describe('a traffic', () => {
       [[{ ...kind, request: '1KiB' }], 'a GET or HEAD has no body: leave request out'],
       [[{ ...kind, method: 'HEAD', response: 5 }], 'an answer to HEAD has no body: leave response out'],
       [[{ ...kind, path: '/items?token=x' }], 'a path without a query is needed, such as /items'],
-      [[{ ...kind, response: 'much' }], 'a size such as 14KiB, or 0, and at most 16MiB is needed'],
+      [[{ ...kind, response: 'much' }], 'a size such as 14KiB, or 0, is needed'],
+      [[{ ...kind, response: '17MiB' }], 'at most 16777216 bytes: k6 holds a body of every user in memory'],
+      [[{ ...kind, requestHeaders: '12KiB' }], 'at most 8192 bytes: nginx and HAProxy refuse more by default'],
+      [[{ ...kind, requestHeaders: 3 }], 'at least 9 bytes, or 0: a header has a name and a line end'],
       [[{ ...kind, weight: 0 }], 'a weight above 0 is needed'],
     ]),
   )('%j is refused: %s', (kinds, words) => expect(faultOf(kinds)).toBe(words))

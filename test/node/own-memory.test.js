@@ -5,7 +5,7 @@ const MIB = 2 ** 20
 
 // In a process of its own, which has no garbage and no free memory of other tests.
 const run = async (/** @type {string} */ script) => {
-  const all = `import { collectGarbage, readPeak, resetOwnPeakMemory } from './src/node/observer.js'\n${script}`
+  const all = `import { collectGarbage, readOwnPeakBytes, resetOwnPeakMemory } from './src/node/observer.js'\n${script}`
   return JSON.parse((await execa('node', ['--input-type=module', '-e', all])).stdout)
 }
 
@@ -24,13 +24,13 @@ describe('collectGarbage', () => {
   })
 })
 
-describe('readPeak', () => {
+describe('readOwnPeakBytes', () => {
   it('counts from the last reset on', async () => {
     const [before, after] = await run(`
       resetOwnPeakMemory()
-      const before = readPeak()
+      const before = readOwnPeakBytes()
       const bytes = Buffer.alloc(${64 * MIB}, 1)
-      console.log(JSON.stringify([before, readPeak(), bytes.length]))`)
+      console.log(JSON.stringify([before, readOwnPeakBytes(), bytes.length]))`)
     expect(before).toBeGreaterThan(MIB)
     expect(after - before).toBeGreaterThan(32 * MIB)
   })

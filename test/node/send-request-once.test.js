@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import net from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { sendLightRequest } from '../../src/node/convergence.js'
+import { sendLightRequest } from '../../src/node/send-light-request.js'
 import { listenInTest } from '../fakes/listen.js'
 
 /**

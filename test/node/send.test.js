@@ -1,5 +1,5 @@
 import http from 'node:http'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { repeatRequest, sendRequest } from '../../src/node/send.js'
 import { listenInTest } from '../fakes/listen.js'
 
@@ -28,4 +28,22 @@ it('requests are repeated over as many connections as are sent at once, until on
   await expect(go(1)).rejects.toThrow('request 1 of 1 to x was answered 503 with 0 bytes, not by the application')
   const later = { requests: 5, atOnce: 1, timeoutSeconds: 5, answer: 'hello', before: 10, total: 20 }
   await expect(repeatRequest(endpoint, ask, later)).rejects.toThrow('request 11 of 20 to x was answered 503')
+})
+
+it('no more requests are sent after one has failed, also over kept connections', async () => {
+  let asked = 0
+  let answered = 0
+  const server = http.createServer((_, response) => {
+    if (++asked === 1) response.writeHead(503).end()
+    else setTimeout(() => response.end('hello', () => answered++), 20)
+  })
+  const endpoint = await listenInTest(server)
+  const agent = new http.Agent({ keepAlive: true, maxSockets: 3 })
+  onTestFinished(() => agent.destroy())
+  const repetition = { requests: 30, atOnce: 3, timeoutSeconds: 5, answer: 'hello', agent }
+  await expect(repeatRequest(endpoint, { host: 'x', body: '' }, repetition)).rejects.toThrow('was answered 503')
+  await expect.poll(() => answered).toBe(2)
+  // A next request would be there long before.
+  await new Promise(resolve => setTimeout(resolve, 100))
+  expect(asked).toBe(3)
 })

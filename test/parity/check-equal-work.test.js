@@ -4,15 +4,15 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { SERVICES } from '../../src/certificates/credentials.js'
 import { writeFlawedCertificates } from '../../src/certificates/flawed-certificates.js'
 import { none } from '../../src/dataplanes/none/index.js'
-import { locateCertificates } from '../../src/lib/certificate-files.js'
 import { writeCertificates } from '../../src/lib/certificates.js'
 import { AgentError, BenchError, EndedError } from '../../src/lib/errors.js'
+import { locateCertificates } from '../../src/model/certificate-files.js'
 import { createCheckRequest, createRequestKind } from '../../src/model/requests.js'
 import { createPlace, PROBER, renderSpiffeId } from '../../src/model/sidecar-contract.js'
 import { SERVERS } from '../../src/parity/beside/peers.js'
 import { openParityCache } from '../../src/parity/cache.js'
 import { checkEqualWork } from '../../src/parity/check-equal-work.js'
-import { listWrongRows } from '../../src/parity/verdict/rows.js'
+import { renderWrongRows } from '../../src/parity/verdict/rows.js'
 import { createFakePlane, createFakeTarget, fakeTool } from '../fakes/fake-bench.js'
 import { createArm, DEFAULT_CONDITIONS } from '../fakes/fake-records.js'
 import { makeFolder } from '../fakes/scratch.js'
@@ -171,7 +171,7 @@ describe('checkEqualWork', () => {
     // A row of one form says nothing of the other; one of an older version was of both.
     const parity = [{ ...rows[1], found: 'less' }]
     const judge = (/** @type {ParityRow[]} */ judgedRows) =>
-      arms.map(arm => listWrongRows({ judged: [{ arm, rows: judgedRows }], relaxed: [] }).length)
+      arms.map(arm => renderWrongRows({ judged: [{ arm, rows: judgedRows }], relaxed: [] }).length)
     expect(judge(parity)).toEqual([0, 1])
     expect(judge(parity.map(({ interception: _, ...row }) => row))).toEqual([1, 1])
   })

@@ -27,7 +27,7 @@ async function probe({ kept = 0, bytes = 100, resets = false } = {}) {
       /** @type {any} */ ({
         testbed: { site: { target: { call } } },
         arm: { id: 'a-1', load: { requests } },
-        services: { entry: { urls: [`http://127.0.0.1:${port}/`], host: 'ratings' } },
+        services: { entry: { endpoint: { address: '127.0.0.1', port }, host: 'ratings' } },
         signal: new AbortController().signal,
       }),
     )
@@ -67,7 +67,7 @@ describe('probeChunks', () => {
       /** @type {any} */ ({
         testbed: { site: { target: { call } } },
         arm: { id: 'a-1', load: { requests } },
-        services: { entry: { urls: ['http://127.0.0.1:1/'], host: 'ratings' } },
+        services: { entry: { endpoint: { address: '127.0.0.1', port: 1 }, host: 'ratings' } },
         signal: aborting.signal,
       }),
     )

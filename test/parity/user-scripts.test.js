@@ -12,7 +12,8 @@ async function probe(load, { request, fails } = {}) {
     return { status: 200, headers: {}, body: '' }
   }
   const arm = { id: 'a-1', load, conditions: { protocol: 'http/1.1' } }
-  const services = { entry: { urls: ['http://127.0.0.1:15001/hi'], host: 'ratings', request } }
+  const endpoint = { address: '127.0.0.1', port: 15001 }
+  const services = { entry: { endpoint, path: '/hi', host: 'ratings', request } }
   const row = await probeLoadAnswers(/** @type {any} */ ({ testbed: { site: { target: { call } } }, arm, services }))
   return { requests, row }
 }

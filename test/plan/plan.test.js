@@ -458,7 +458,8 @@ describe('the axes of a plan', () => {
   it('do without what a plane cannot do, and say each reason once', () => {
     const axes = 'plane: [pipy, envoy], link: [pair], protocol: [http/1.1, http/2], users: [5, 6], cpuLimitCores: [1]'
     const left = planOf(axes, '', {
-      findUnsupported: ({ plane, conditions }) => (plane === 'pipy' && conditions.protocol === 'http/2' ? 'no' : null),
+      findUnsupported: ({ plane, conditions }) =>
+        plane === 'pipy' && conditions.protocol === 'http/2' ? { reason: 'no', isRefused: true } : null,
     })
     expect(left.arms.map(a => [a.plane, a.conditions.protocol])).toEqual([
       ['pipy', 'http/1.1'],
@@ -474,7 +475,7 @@ describe('the axes of a plan', () => {
 
   it('refuse a run of which nothing is left', () => {
     const axes = 'plane: [pipy], link: [pair], cpuLimitCores: [1]'
-    expect(() => planOf(axes, '', { findUnsupported: () => 'it is full' })).toThrow(
+    expect(() => planOf(axes, '', { findUnsupported: () => ({ reason: 'it is full' }) })).toThrow(
       'nothing to measure: pipy: it is full',
     )
   })

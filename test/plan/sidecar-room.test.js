@@ -44,6 +44,9 @@ describe('what a machine holds', () => {
       '400 sidecars take 403 of inotify instances (400 × 1 + 3), and this machine has 128: at most 125 fit; sysctl fs.inotify.max_user_instances=N allows more',
     )
     expect(renderShortage({ sidecars: 400, needs: PIPY, limits })).toBeNull()
+    // Others took more before the limit was lowered: what takes none is not refused for it.
+    const lowered = { ...limits, inotifyInstancesUsed: 200 }
+    expect(renderShortage({ sidecars: 400, needs: PIPY, limits: lowered })).toBeNull()
   })
 
   it('is, of a node, what its scheduler has left for pods', () => {

@@ -85,8 +85,10 @@ describe('findPrograms', () => {
       })
       const topology = parseTopology(readFileSync('bench/topologies/pair.yaml', 'utf8'), 'pair.yaml')
       const placed = { planes, arm, kind: /** @type {const} */ ('capacity'), topology, tools, cpus: 2, pinnableCpus: 2 }
-      expect(findUnsupported({ ...placed, lacks })).toBe(reason)
-      expect(findUnsupported({ ...placed, lacks: {} })).not.toBe(reason)
+      expect(findUnsupported({ ...placed, lacks })).toEqual({ reason })
+      expect(findUnsupported({ ...placed, lacks: {} })).toBeNull()
+      const plainArm = { ...arm, conditions: { ...arm.conditions, interception: /** @type {const} */ ('none') } }
+      expect(findUnsupported({ ...placed, arm: plainArm, lacks: {} })?.isRefused).toBe(true)
     })
 
     it('takes no Python that cannot pass file descriptors', async () => {
@@ -96,7 +98,7 @@ describe('findPrograms', () => {
       const findOld = async (/** @type {ToolSpec} */ spec) =>
         spec.name === 'python3' ? findRealTool(spec, { environment: { PYTHON: old } }) : findTool(spec)
       await expect(findPrograms({ ...options, chosen, findTool: findOld })).rejects.toThrow(
-        `${old} (PYTHON=${old}) is python3 3.8.10, wanted >= 3.9: set PYTHON to one that is >= 3.9`,
+        `PYTHON=${old} is python3 3.8.10, wanted >= 3.9: set PYTHON to one that is >= 3.9`,
       )
     })
   })

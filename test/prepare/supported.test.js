@@ -19,13 +19,14 @@ function refused(overrides, { calls = ['ratings'], listener = 'inbound', limits,
     { name: 'gateway', application: 'forward', calls },
     { name: 'ratings', application: 'echo', calls: [] },
   ])
-  return findUnsupported({
+  const unsupported = findUnsupported({
     planes: PLANES,
     kind: 'capacity',
     arm: createArm({ plane: 'envoy', ...fields, conditions: { ...DEFAULT_CONDITIONS, protocol: 'tcp', ...overrides } }),
     topology: { name: 't', services, entry: { service: 'gateway', listener } },
     ...{ tools: {}, lacks: {}, cpus: 2, pinnableCpus, limits },
   })
+  return unsupported?.reason ?? null
 }
 
 describe('a certificate that changes', () => {

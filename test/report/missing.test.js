@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { renderFiredGates, renderUnfinishedRun } from '../../src/report/missing.js'
+import { renderFiredGates } from '../../src/report/fired-gates.js'
+import { renderUnfinishedRun } from '../../src/report/missing.js'
 import { createManifest } from '../fakes/fake-manifest.js'
 import { createArm, createRecord } from '../fakes/fake-records.js'
 import { createResult, createSummaryArm } from '../fakes/fake-summary.js'

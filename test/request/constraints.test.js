@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { AXES, AXIS_NAMES } from '../../src/model/arms.js'
 import { readExperiment } from '../../src/prepare/read-experiment.js'
-import { findConflictMessage } from '../../src/request/constraint.js'
+import { findConflict } from '../../src/request/constraint.js'
 import { LAB_OPTIONS } from '../../src/request/constraints/lab.js'
 import { REPORT_OPTIONS } from '../../src/request/constraints/report.js'
 import { SITE_OPTIONS } from '../../src/request/constraints/site.js'
@@ -37,9 +37,9 @@ describe('a constraint', () => {
   ]
 
   it('is broken by what is asked together, and says with what', () => {
-    expect(findConflictMessage(rows, { a: 7, c: 0 }, name => name === 'b')).toBe('no b with 7')
-    expect(findConflictMessage(rows, { a: 7, c: 0 }, () => false)).toBeNull()
-    expect(findConflictMessage(rows, { a: null, c: 2 }, () => false)).toBe('one c')
+    expect(findConflict(rows, { a: 7, c: 0 }, name => name === 'b')?.message).toBe('no b with 7')
+    expect(findConflict(rows, { a: 7, c: 0 }, () => false)).toBeNull()
+    expect(findConflict(rows, { a: null, c: 2 }, () => false)?.message).toBe('one c')
   })
 })
 
@@ -111,7 +111,7 @@ describe('options of a command', () => {
 
   it('of lab exclude each other', () => {
     const side = { label: 'mine', scripts: 'mine', profile: null, isKit: false }
-    const lab = { flags: ['time', 'json'], time: true, pipy: [], side, isSame: false }
+    const lab = { flags: ['time', 'json'], time: true, pipy: [], side, isOnBothSides: false }
     expect(() => assertCombination(LAB_OPTIONS, lab)).toThrow('--time measures after a count: leave out --json')
     expect(() => assertCombination(LAB_OPTIONS, { ...lab, flags: ['time'], pipy: ['a'] })).toThrow('set PIPY=a')
     expect(() => assertCombination(LAB_OPTIONS, { ...lab, flags: ['time'], pipy: ['a', 'b'] })).toThrow(

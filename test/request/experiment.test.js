@@ -201,9 +201,11 @@ describe('the experiments of the kit', () => {
     const plan = createFakePlan(experiment, {
       cpus,
       overrides: { profile },
-      findUnsupported: ({ plane, conditions }) =>
-        dataPlanes.find(p => p.name === plane)?.findUnsupported({ conditions, entrance, version: '1.5.18', cpus }) ??
-        null,
+      findUnsupported: ({ plane, conditions }) => {
+        const dataPlane = dataPlanes.find(p => p.name === plane)
+        const reason = dataPlane?.findUnsupported({ conditions, entrance, version: '1.5.18', cpus }) ?? null
+        return reason === null ? null : { reason, isRefused: true }
+      },
     })
     const ids = plan.arms.map(a => a.id)
     expect(new Set(ids).size).toBe(ids.length)

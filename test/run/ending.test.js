@@ -53,7 +53,7 @@ async function end(steps, goesAt, { notice = null, answers = 0.1, death = null, 
         steps,
         notice,
         request: { host: 'server', endpoint: {}, credentials: null },
-        succeed: async () => {
+        deploySuccessor: async () => {
           calls.push('successor')
           const spec = { service: 'server-next', role: 'sidecar' }
           const startedMs = performance.timeOrigin + performance.now()

@@ -5,7 +5,7 @@ import { execa } from 'execa'
 import { expect, it } from 'vitest'
 import { BenchError } from '../../src/lib/errors.js'
 import { countAndTimeSides, listBenchArguments } from '../../src/verbs/lab-time.js'
-import { countSaves } from '../../src/verbs/lab-watch.js'
+import { countAtEachSave } from '../../src/verbs/lab-watch.js'
 import { cli } from '../fakes/cli.js'
 import { makeFolder } from '../fakes/scratch.js'
 
@@ -28,7 +28,7 @@ async function watchWith({ count, assertParity, nth = 1 }) {
     assertParity,
     assertServes: async () => {},
   }
-  const watching = countSaves({
+  const watching = countAtEachSave({
     ...{ lab: /** @type {any} */ (lab), folder, hasParity: assertParity !== undefined, signal: stop.signal },
     printCounts: async sides => void results.push(sides.new),
     say: line => {
@@ -123,7 +123,7 @@ it('scripts that do not serve say so before the old side is counted', async () =
       if (side === 'new' && readFileSync(main, 'utf8') === '1') throw new BenchError('unexpected token')
     },
   }
-  const watching = countSaves({
+  const watching = countAtEachSave({
     ...{ lab: /** @type {any} */ (lab), folder, hasParity: false, signal: stop.signal, printCounts: async () => {} },
     say: line => {
       done.push(line.replace(/^.*waiting/, 'waiting').replace(/ in .*/, ''))
@@ -152,10 +152,10 @@ it.each([
   'printCounts',
 ])('--watch leaves nothing that keeps the process alive if to %s fails', async failing => {
   const script = `
-    import { countSaves } from './src/verbs/lab-watch.js'
+    import { countAtEachSave } from './src/verbs/lab-watch.js'
     const fail = () => Promise.reject(new Error('no space left'))
     const made = { assertServes: async () => {}, count: async () => [], printCounts: async () => {}, ${failing}: fail }
-    await countSaves({ lab: made, printCounts: made.printCounts, folder: ${JSON.stringify(folder)}, hasParity: false,
+    await countAtEachSave({ lab: made, printCounts: made.printCounts, folder: ${JSON.stringify(folder)}, hasParity: false,
       signal: new AbortController().signal, say: () => {} }).catch(error => console.log(error.message))`
   const argv = ['--input-type=module', '--eval', script]
   const { stdout, timedOut } = await execa('node', argv, { timeout: 10_000, reject: false })
@@ -199,6 +199,18 @@ it('--time measures the old scripts that the count has taken from git', async ()
   )
   await expect(timed).rejects.toThrow(/--planes pipy=\S+: \S+ does not exist/)
   expect(folders.map(into => path.basename(into))).toEqual(['git-HEAD'])
+})
+
+it('--time compares the new program with the old one, which --pipy names first', async () => {
+  const side = { label: 'pipy-scripts', scripts: path.resolve('pipy-scripts'), profile: null, pipeline: null }
+  /** @type {string[]} */
+  const lines = []
+  const timed = countAndTimeSides(
+    { side, link: ['pair'], pipy: ['/nowhere/old', '/nowhere/new'], parity: true, count: async () => {} },
+    /** @type {any} */ ({ say: (/** @type {string} */ line) => lines.push(line) }),
+  )
+  // Choices of planes are checked in order.
+  await expect(timed).rejects.toThrow('--planes pipy=/nowhere/new: /nowhere/new does not exist')
 })
 
 it('--time measures with the payload and the features that were counted', () => {

@@ -49,11 +49,13 @@ it('ends when it is interrupted, however long the log is', async () => {
 it('reads no device, and no file without line ends', async () => {
   for (const name of ['/dev/zero', '/dev/null']) {
     const { stderr, exitCode } = await cli('traffic', name)
-    expect(stderr).toContain(`cannot read ${name}: it is a directory, a pipe or a device`)
+    expect(stderr).toContain(`error: cannot read ${name}: it is a directory, a pipe or a device`)
     expect(exitCode).toBe(2)
   }
-  const { stderr } = await cli('traffic', write('one-line.log', 'x'.repeat(2 ** 21)))
-  expect(stderr).toContain('one-line.log:1 is longer than 1.0 MiB, the most that is read of a line')
+  const oneLine = write('one-line.log', 'x'.repeat(2 ** 21))
+  const { stderr } = await cli('traffic', oneLine)
+  expect(stderr).toContain(`error: ${oneLine}:1 is longer than 1.0 MiB, the most that is read of a line`)
+  expect(() => readTraffic('/dev/null')).toThrow('--traffic: cannot read /dev/null: it is a directory, a pipe')
 })
 
 it('calls a traffic like its file, and refuses what is none', () => {

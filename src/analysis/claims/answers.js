@@ -10,12 +10,12 @@ import { chooseRoundsLeast, computeGapLeast, hasTooManySpoiledRounds, judgeRound
 /** @import { AxisName, Quantity, Summary, SummaryArm, Verdict } from '../../model/types.ts' */
 
 export const NOT_TESTABLE = 'not testable here'
-export const STATUSES = /** @type {const} */ (['reproduced', 'direction only', 'contradicted', NOT_TESTABLE])
+export const CLAIM_STATUSES = /** @type {const} */ (['reproduced', 'direction only', 'contradicted', NOT_TESTABLE])
 
 /**
  * The answer of a run to a claim.
  * @typedef {object} ClaimAnswer
- * @property {typeof STATUSES[number]} status
+ * @property {typeof CLAIM_STATUSES[number]} status
  * @property {string | null} ours the run's own number with its conditions; null: it has none
  * @property {string} reason empty if the status says all
  */
@@ -78,7 +78,7 @@ export function listRoundValues(arm, quantity, service) {
  * Says whether the results of a run decided how many rounds it has, so that only the intervals of a confidence sequence hold.
  * @param {Summary} summary
  */
-export function isSequential({ precision, isCutShort }) {
+export function isSequentialRun({ precision, isCutShort }) {
   return precision !== undefined || isCutShort === true
 }
 
@@ -86,37 +86,37 @@ export function isSequential({ precision, isCutShort }) {
  * Judges the ratios of two arms' rounds by the rule of verdicts (`judgeRounds`). Arms of one contender need no equal work.
  * @param {{ summary: Summary, quantity: string, a: SummaryArm, b: SummaryArm, ratios: (number | null)[] }} options ratios: a/b
  *   by round; null: a spoiled round
- * @returns {{ ratio: Quantity, verdict: Verdict, why: string }} why: the reason if the verdict is neither `lower` nor `higher`
+ * @returns {{ ratio: Quantity, verdict: Verdict, why: string }} why: for a verdict other than `lower` and `higher`
  */
 export function judgeRatios({ summary, quantity, a, b, ratios }) {
-  const isSequence = isSequential(summary)
+  const isSequential = isSequentialRun(summary)
   const sides = { a: { arm: a, rows: summary.parity }, b: { arm: b, rows: summary.parity } }
   const relaxed = summary.relaxes.map(r => r.gate)
   const disparities = renderArmName(a) === renderArmName(b) ? [] : listPairDisparities({ ...sides, relaxed })
   const { ratio, verdict } = judgeRounds({
     values: ratios,
     seed: summary.run.seed,
-    isSequence,
+    isSequential,
     gapLeast: computeGapLeast(summary.precision?.width),
     aaSpread: findLargestAaSpread(summary, quantity),
-    isSpoiled: disparities.length > 0 || hasTooManySpoiledRounds(ratios, isSequence),
+    isSpoiled: disparities.length > 0 || hasTooManySpoiledRounds(ratios, isSequential),
   })
-  const why = renderUndecidedReason({ ratio, verdict, disparities, quantity, arms: [a, b], isSequence })
+  const why = renderUndecidedReason({ ratio, verdict, disparities, quantity, arms: [a, b], isSequential })
   return { ratio, verdict, why }
 }
 
 /**
  * Renders why there is no verdict `lower` or `higher`.
- * @param {{ ratio: Quantity, verdict: Verdict, disparities: string[], quantity: string, arms: SummaryArm[], isSequence: boolean }}
+ * @param {{ ratio: Quantity, verdict: Verdict, disparities: string[], quantity: string, arms: SummaryArm[], isSequential: boolean }}
  *   judged
  * @returns {string}
  */
-function renderUndecidedReason({ ratio, verdict, disparities, quantity, arms, isSequence }) {
+function renderUndecidedReason({ ratio, verdict, disparities, quantity, arms, isSequential }) {
   const { length } = ratio.values
   const missing = ratio.values.filter(value => value === null).length
   if (verdict === 'no-difference-shown') return 'no difference shown'
   if (verdict === 'indicative')
-    return `indicative only: ${renderRatioWithInterval(ratio)} in ${length - missing} rounds, ${chooseRoundsLeast(isSequence)} are needed`
+    return `indicative only: ${renderRatioWithInterval(ratio)} in ${length - missing} rounds, ${chooseRoundsLeast(isSequential)} are needed`
   if (disparities.length > 0) return `no equal work: ${disparities.join('; ')}`
   if (length === 0) return `${quantity} was not measured`
   return `no value in ${missing} of ${length} rounds${renderSpoiledArms(arms, quantity)}`

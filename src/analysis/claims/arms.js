@@ -27,7 +27,7 @@ const ALWAYS_NAMED = ['link', 'ratePerSecond', 'users']
  * @returns {{ pair: { a: SummaryArm, b: SummaryArm }, isAtCap: boolean } | { why: string }} isAtCap: both arms have the
  *   published CPU limit; why: the reason that there is no pair
  */
-export function findPair({ arms, numerator, denominator, otherCaps, computeRatios }) {
+export function findArmPair({ arms, numerator, denominator, otherCaps, computeRatios }) {
   const numeratorArms = arms.filter(arm => isSelected(arm, numerator))
   const denominatorArms = arms.filter(arm => isSelected(arm, denominator))
   if (numeratorArms.length === 0) return { why: `no arm here is ${renderSelector(numerator)}` }
@@ -60,7 +60,7 @@ export function findPair({ arms, numerator, denominator, otherCaps, computeRatio
  *   reason that no arm matches
  */
 export function findSeries({ arms, among, over, listValues }) {
-  const selected = arms.filter(arm => isSelected(arm, among) && readAxisValue(arm, over) !== null)
+  const selected = arms.filter(arm => isSelected(arm, among) && readAxisOrPlane(arm, over) !== null)
   if (selected.length === 0) return { why: `no arm here is ${renderSelector(among)}` }
   // The default number of users of a closed loop depends on the CPU limit, so that the two vary together.
   const usersFollowLimit = over === 'cpuLimitCores' && haveUsersOfTheirLimit(selected)
@@ -75,7 +75,7 @@ export function findSeries({ arms, among, over, listValues }) {
     Number(hasLimitOf(group[0], among)),
     group[0].cpuLimitCores ?? 0,
   ])
-  const sorted = series.toSorted((a, b) => (readAxisValue(a, over) < readAxisValue(b, over) ? -1 : 1))
+  const sorted = series.toSorted((a, b) => (readAxisOrPlane(a, over) < readAxisOrPlane(b, over) ? -1 : 1))
   return { series: over === 'plane' ? series : sorted, isAtCap: hasLimitOf(series[0], among) }
 }
 
@@ -95,7 +95,7 @@ function haveUsersOfTheirLimit(arms) {
  * @param {AxisName | 'plane'} over
  * @returns {any} null: the arm has no value on the axis
  */
-export function readAxisValue(arm, over) {
+export function readAxisOrPlane(arm, over) {
   return over === 'plane' ? arm.plane : AXES[over].readValue(arm)
 }
 

@@ -80,7 +80,7 @@ function evaluateClaim({ relation, ...claim }, { file: { file, source, deployed 
   const fields = { ...claim, file, source, theirs: renderPublished(relation, claim.read) }
   const answers = relation.untestable ? [] : testInRuns(relation)
   const answer = answers.length > 0 ? chooseAnswer(answers) : createMissingAnswer(relation, claim.experiment)
-  const deployedRelation = deployed && deployRelation(relation, deployed)
+  const deployedRelation = deployed && rewriteForDeployed(relation, deployed)
   const deployedAnswers = deployedRelation ? testInRuns(deployedRelation) : []
   const testedAnswers = deployedAnswers.filter(({ status }) => status !== NOT_TESTABLE)
   if (testedAnswers.length === 0) return [{ ...fields, ...answer }]
@@ -107,12 +107,12 @@ function createMissingAnswer({ untestable }, experiment) {
  * @param {Record<string, string>} deployed contenders by plane
  * @returns {Relation | null} null: it is no ratio, no plateau and no shape of one plane
  */
-function deployRelation({ ratio, shape, plateau }, deployed) {
-  const deployArm = (/** @type {Selector} */ { plane = '', ...selector }) =>
+function rewriteForDeployed({ ratio, shape, plateau }, deployed) {
+  const rewriteSelector = (/** @type {Selector} */ { plane = '', ...selector }) =>
     /** @type {any} */ ({ ...selector, plane: deployed[plane] ?? plane, interception: 'redirect' })
-  if (ratio) return { ratio: { ...ratio, of: deployArm(ratio.of), to: deployArm(ratio.to) } }
-  if (plateau) return { plateau: { ...plateau, among: deployArm(plateau.among) } }
-  return shape?.among.plane === undefined ? null : { shape: { ...shape, among: deployArm(shape.among) } }
+  if (ratio) return { ratio: { ...ratio, of: rewriteSelector(ratio.of), to: rewriteSelector(ratio.to) } }
+  if (plateau) return { plateau: { ...plateau, among: rewriteSelector(plateau.among) } }
+  return shape?.among.plane === undefined ? null : { shape: { ...shape, among: rewriteSelector(shape.among) } }
 }
 
 /**

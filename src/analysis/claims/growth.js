@@ -1,4 +1,4 @@
-import { MACHINE_REASONS, renderEndings } from '../../kinds/growth/numbers.js'
+import { MACHINE_REASONS, renderGrowthEndings } from '../../kinds/growth/numbers.js'
 import { summariseValues } from '../../lib/stats.js'
 import { renderInterval } from '../../lib/units.js'
 import { findResult, listArms } from '../../model/results.js'
@@ -6,22 +6,22 @@ import { chooseRoundsLeast } from '../verdict.js'
 import { CLAIM_QUANTITIES, createUntestableAnswer, NOT_TESTABLE } from './answers.js'
 import { isSelected, renderSelector } from './arms.js'
 
-/** Judges a published limit, size or time of a control plane by a run of growth. Pure. */
+/** Judges a published limit, quantity or time of a control plane by a run of growth. Pure. */
 /**
  * @import { GrowthFit, Summary, SummaryArm } from '../../model/types.ts'
  * @import { ClaimAnswer } from './answers.js'
  */
 /** @import { GrowthClaim } from './schema.js' */
 
-/** The sign of a slope is a direction: above 0, memory rises with the sidecars. A size has none. */
+/** The sign of a slope is a direction: above 0, memory rises with the sidecars. Other quantities have none. */
 const SLOPES = ['grownPerSidecar']
 
 /**
- * Tests the number of sidecars at which a control plane fails, a size of it, or its times by step. Not testable: the run has no
+ * Tests the number of sidecars at which a control plane fails, a quantity, or its times by step. Not testable: the run has no
  * such arm, or fewer rounds than an interval needs, or something else ended its rounds (the machine, too few sidecars).
  * @param {GrowthClaim} claim
  * @param {Summary} summary
- * @returns {ClaimAnswer} ours: null if the run has no such arm, or did not measure the size
+ * @returns {ClaimAnswer} ours: null if the run has no such arm, or did not measure the quantity
  */
 export function testGrowth(claim, { results, notMeasured }) {
   const arm = listArms({ results }).find(candidate => isSelected(candidate, claim.among))
@@ -46,7 +46,7 @@ export function testGrowth(claim, { results, notMeasured }) {
 function judgeClaim(claim, { arm, growth }) {
   const { failsAt, quantity } = claim
   if (failsAt !== undefined) return judgeFailure(failsAt, claim, growth)
-  return quantity === undefined ? judgeSteps(claim, growth) : judgeSize(quantity, claim, arm)
+  return quantity === undefined ? judgeSteps(claim, growth) : judgeQuantity(quantity, claim, arm)
 }
 
 /**
@@ -59,7 +59,7 @@ function judgeClaim(claim, { arm, growth }) {
  */
 function judgeFailure(failsAt, { reason, tolerance }, growth) {
   const { rounds } = growth
-  const ours = renderEndings(growth)
+  const ours = renderGrowthEndings(growth)
   const createAnswer = (/** @type {ClaimAnswer['status']} */ status, why = '') => ({ status, ours, reason: why })
   if (rounds.some(round => round.reason !== null && MACHINE_REASONS.includes(round.reason)))
     return createAnswer(NOT_TESTABLE, 'the machine ended it, not the control plane')
@@ -87,7 +87,7 @@ function judgeFailure(failsAt, { reason, tolerance }, growth) {
  * @returns {ClaimAnswer} direction only: a slope outside of the tolerance that is above 0; contradicted: any other value outside of
  *   it; not testable: it was not measured
  */
-function judgeSize(name, { value: theirs = 0, tolerance }, arm) {
+function judgeQuantity(name, { value: theirs = 0, tolerance }, arm) {
   const { find, format, label } = CLAIM_QUANTITIES[name]
   const quantity = find(arm)
   const { median, low } = quantity
@@ -108,17 +108,18 @@ function judgeSize(name, { value: theirs = 0, tolerance }, arm) {
  *   taken, or neither is shown
  */
 function judgeSteps({ steps: theirs = [] }, growth) {
-  const measured = theirs.map(({ sidecars }) => growth.steps.find(step => step.sidecars === sidecars)?.seconds)
-  const ours = theirs.map(({ sidecars }, i) => `${measured[i]?.median?.toFixed(2) ?? '-'} s at ${sidecars}`).join(', ')
-  const [first, last] = [measured[0], measured.at(-1)]
-  if (!first || !last || measured.some(seconds => !seconds || seconds.median === null))
+  const found = theirs.map(({ sidecars }) => growth.steps.find(step => step.sidecars === sidecars)?.seconds)
+  const ours = theirs.map(({ sidecars }, i) => `${found[i]?.median?.toFixed(2) ?? '-'} s at ${sidecars}`).join(', ')
+  const measured = found.flatMap(seconds => (seconds && seconds.median !== null ? [seconds] : []))
+  const last = measured.at(-1)
+  if (!last || measured.length < theirs.length)
     return createUntestableAnswer('not every one of these steps was taken: ask for more with --sidecars', ours)
   const isWithin = theirs.every(({ leastSeconds, mostSeconds }, i) => {
-    const median = Number(measured[i]?.median)
+    const median = Number(measured[i].median)
     return median >= leastSeconds && median <= mostSeconds
   })
   if (isWithin) return { status: 'reproduced', ours, reason: '' }
-  const rises = last.values.flatMap((seconds, i) => (seconds === null ? [] : seconds - Number(first.values[i])))
+  const rises = last.values.flatMap((seconds, i) => (seconds === null ? [] : seconds - Number(measured[0].values[i])))
   const { low, high } = summariseValues(rises)
   if (low === null || high === null || (low <= 0 && high >= 0))
     return createUntestableAnswer('outside of the ranges, and no rise shown', ours)

@@ -7,7 +7,7 @@ import {
   renderRatioWithInterval,
   renderUnboundPhase,
 } from './answers.js'
-import { findSeries, readAxisValue, renderArmConditions } from './arms.js'
+import { findSeries, readAxisOrPlane, renderArmConditions } from './arms.js'
 
 /**
  * Judges a published plateau over an axis by a run. Pure.
@@ -29,7 +29,7 @@ export function testPlateau({ quantity, over, among, before, from }, summary) {
   const selection = findSeries({ arms: listArms(summary), among, over, listValues })
   if ('why' in selection) return createUntestableAnswer(selection.why)
   const { series, isAtCap } = selection
-  const [plateau] = findPlateau({ group: series, across: over, quantity, seed: summary.run.seed })
+  const plateau = findPlateau({ group: series, across: over, quantity, seed: summary.run.seed })
   const measured = series.filter(arm => listValues(arm).some(value => value !== null))
   if (!plateau)
     return createUntestableAnswer(
@@ -43,7 +43,7 @@ export function testPlateau({ quantity, over, among, before, from }, summary) {
     const why = ratio.low === null ? 'indicative only: too few rounds for an interval' : 'not clear'
     return createUntestableAnswer(why, ours)
   }
-  const missing = [before, from].filter(at => !measured.some(arm => readAxisValue(arm, over) === at))
+  const missing = [before, from].filter(at => !measured.some(arm => readAxisOrPlane(arm, over) === at))
   if (missing.length > 0) return createUntestableAnswer(`no value at ${missing.join(' and ')}`, ours)
   const unbound = renderUnboundPhase({ arm: measured[0], quantity, over })
   if (unbound !== null) return createUntestableAnswer(unbound, ours)

@@ -9,7 +9,7 @@ import {
   renderRatioWithInterval,
   renderUnboundPhase,
 } from './answers.js'
-import { findPair, renderArmConditions } from './arms.js'
+import { findArmPair, renderArmConditions } from './arms.js'
 
 /**
  * Judges a published ratio of two arms by a run. Pure.
@@ -30,7 +30,7 @@ export function testRatio(relation, summary) {
   const { quantity, toQuantity = quantity, of: numerator, to: denominator, otherCaps } = relation
   const computeRatios = (/** @type {SummaryArm} */ a, /** @type {SummaryArm} */ b) =>
     divideRounds(listRoundValues(a, quantity, numerator.service), listRoundValues(b, toQuantity, denominator.service))
-  const selection = findPair({ arms: listArms(summary), numerator, denominator, otherCaps, computeRatios })
+  const selection = findArmPair({ arms: listArms(summary), numerator, denominator, otherCaps, computeRatios })
   if ('why' in selection) {
     const planes = [numerator.plane, denominator.plane]
     const missing = summary.notMeasured.filter(({ plane }) => planes.includes(plane))

@@ -7,7 +7,7 @@ import { chooseRoundsLeast, computeRoundsUntilFewSpoiled } from '../verdict.js'
 import {
   CLAIM_QUANTITIES,
   createUntestableAnswer,
-  isSequential,
+  isSequentialRun,
   judgeRatios,
   listRoundValues,
   NOT_TESTABLE,
@@ -15,7 +15,7 @@ import {
   renderRatioWithInterval,
   renderSpoiledArms,
 } from './answers.js'
-import { findSeries, readAxisValue, renderArmConditions } from './arms.js'
+import { findSeries, readAxisOrPlane, renderArmConditions } from './arms.js'
 
 /**
  * Judges a published shape of a quantity over an axis by a run. Pure.
@@ -39,10 +39,10 @@ import { findSeries, readAxisValue, renderArmConditions } from './arms.js'
  */
 
 /**
- * Each shape with the fewest points that it needs.
+ * Each shape with the fewest points that it needs, and the function that judges it.
  * @type {Record<Shape['shape'], { least: number, judge: (series: Series) => Finding }>}
  */
-const KINDS = {
+const SHAPE_RULES = {
   rises: { least: 2, judge: series => judgeDirection(series, 'higher') },
   falls: { least: 2, judge: series => judgeDirection(series, 'lower') },
   flat: { least: 2, judge: judgeFlat },
@@ -72,10 +72,10 @@ export function testShape({ shape, quantity, over, among, tolerance }, summary) 
   const selection = findSeries({ arms: listArms(summary), among, over, listValues })
   if ('why' in selection) return createUntestableAnswer(selection.why)
   const { series, isAtCap } = selection
-  const isSequence = isSequential(summary)
+  const isSequential = isSequentialRun(summary)
   const isSpoiled = (/** @type {Point} */ { values }) =>
-    values.length === 0 || computeRoundsUntilFewSpoiled(values, isSequence) > 0
-  const allPoints = series.map(arm => ({ at: readAxisValue(arm, over), arm, values: listValues(arm) }))
+    values.length === 0 || computeRoundsUntilFewSpoiled(values, isSequential) > 0
+  const allPoints = series.map(arm => ({ at: readAxisOrPlane(arm, over), arm, values: listValues(arm) }))
   const points = allPoints.filter(point => !isSpoiled(point))
   const label = over === 'plane' ? 'plane' : AXES[over].label
   const leftOutReasons = allPoints
@@ -86,13 +86,13 @@ export function testShape({ shape, quantity, over, among, tolerance }, summary) 
   const { status, why } = judgeShape(shape, {
     points,
     tolerance,
-    isSequence,
+    isSequential,
     judgePoints: (x, y) =>
       judgeRatios({ summary, quantity, a: x.arm, b: y.arm, ratios: divideRounds(x.values, y.values) }),
   })
   return {
     status,
-    ours: points.length > 0 ? renderPoints(points, { quantity, label, isAtCap }) : null,
+    ours: points.length > 0 ? renderMedians(points, { quantity, label, isAtCap }) : null,
     reason: [why, ...caveats, ...leftOutReasons].filter(Boolean).join('; '),
   }
 }
@@ -100,18 +100,18 @@ export function testShape({ shape, quantity, over, among, tolerance }, summary) 
 /**
  * Judges whether points have a shape.
  * @param {Shape['shape']} shape
- * @param {Omit<Series, 'summarise'> & { isSequence: boolean }} options
+ * @param {Omit<Series, 'summarise'> & { isSequential: boolean }} options
  * @returns {Finding} not testable also: there are fewer points or rounds than the shape and an interval need
  */
-function judgeShape(shape, { points, isSequence, ...series }) {
-  const { least, judge } = KINDS[shape]
+function judgeShape(shape, { points, isSequential, ...series }) {
+  const { least, judge } = SHAPE_RULES[shape]
   if (points.length < least)
     return { status: NOT_TESTABLE, why: `${points.length} of the ${least} points that are needed` }
   const rounds = Math.min(...points.map(({ values }) => values.filter(value => value !== null).length))
-  const roundsLeast = chooseRoundsLeast(isSequence)
+  const roundsLeast = chooseRoundsLeast(isSequential)
   if (rounds < roundsLeast)
     return { status: NOT_TESTABLE, why: `indicative only: ${rounds} rounds, ${roundsLeast} are needed` }
-  return judge({ ...series, points, summarise: isSequence ? summariseSequence : summariseValues })
+  return judge({ ...series, points, summarise: isSequential ? summariseSequence : summariseValues })
 }
 
 /**
@@ -120,7 +120,7 @@ function judgeShape(shape, { points, isSequence, ...series }) {
  * @param {{ quantity: string, label: string, isAtCap: boolean }} options label: of the axis
  * @returns {string}
  */
-function renderPoints(points, { quantity, label, isAtCap }) {
+function renderMedians(points, { quantity, label, isAtCap }) {
   const { format, label: quantityLabel } = CLAIM_QUANTITIES[quantity]
   const medians = points.map(point => format(computeMedian(point))).join(', ')
   const arms = points.map(({ arm }) => arm)

@@ -51,7 +51,7 @@ function loadService() {
 /**
  * Creates the handler that signs requests, for DEFAULT_SECONDS if they name no lifetime. It answers another token by UNAUTHENTICATED, a
  * request that it cannot read or a lifetime that is negative or beyond SECONDS_MOST by INVALID_ARGUMENT, and one for anything but one
- * identity that it certifies by PERMISSION_DENIED.
+ * identity that it certifies by PERMISSION_DENIED; INTERNAL: the certificate could not be signed.
  * @param {Options} options
  * @returns {grpc.handleUnaryCall<{ csr: string, validityDuration: number }, { certChain: string[] }>} certChain: the new certificate and
  *   that of the authority, as PEM

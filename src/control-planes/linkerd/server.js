@@ -38,7 +38,7 @@ const SPIFFE_HEADER = 'workload.spiffe.io'
  * @param {{ workload: string, tables: Tables, credentials: Workload }} options workload: the name by which the proxy identifies itself
  * @param {{ address: string, port: number, socket: string }} endpoint port 0: any that is free; socket: a path; a file there is removed
  * @returns {Promise<{ port: number, close: () => void }>} port: the bound one
- * @throws {Error} if it cannot listen at one of them (the other may then stay open), or remove what is at the path
+ * @throws {Error} if it cannot listen at one of them (the other is then closed), or cannot remove what is at the path
  */
 export async function serveControlPlane({ workload, tables, credentials }, { address, port, socket }) {
   const { io, SpiffeWorkloadAPI } = loadServices()
@@ -47,16 +47,18 @@ export async function serveControlPlane({ workload, tables, credentials }, { add
   const workloadServer = createWorkloadServer(SpiffeWorkloadAPI, { credentials, sentPolicies })
   // A socket that a killed process left cannot be bound again.
   rmSync(socket, { force: true })
-  const [boundPort] = await Promise.all([
-    bindServer(policyServer, `${address}:${port}`),
-    bindServer(workloadServer, `unix:${socket}`),
-  ])
-  return {
-    port: boundPort,
-    close: () => {
-      policyServer.forceShutdown()
-      workloadServer.forceShutdown()
-    },
+  const close = () => {
+    policyServer.forceShutdown()
+    workloadServer.forceShutdown()
+  }
+  const binding = [bindServer(policyServer, `${address}:${port}`), bindServer(workloadServer, `unix:${socket}`)]
+  try {
+    const [boundPort] = await Promise.all(binding)
+    return { port: boundPort, close }
+  } catch (error) {
+    await Promise.allSettled(binding)
+    close()
+    throw error
   }
 }
 
@@ -77,13 +79,13 @@ function createPolicyServer({ destination, inbound, outbound }, { workload, tabl
   server.addService(outbound.OutboundPolicies.service, {
     Watch: createStreamHandler(({ addr, sourceWorkload }) => {
       assertWorkload(sourceWorkload, workload)
-      return findOutboundPolicy(tables, { address: renderIpv4(addr?.ip?.ipv4 ?? 0), port: addr?.port ?? 0 })
+      return chooseOutboundPolicy(tables, { address: renderIpv4(addr?.ip?.ipv4 ?? 0), port: addr?.port ?? 0 })
     }),
   })
   server.addService(inbound.InboundServerPolicies.service, {
     WatchPort: createStreamHandler(({ port, workload: caller }) => {
       assertWorkload(caller, workload)
-      const policy = findInboundPolicy(tables, port)
+      const policy = chooseInboundPolicy(tables, port)
       sentPolicies.add(port)
       return policy
     }),
@@ -92,12 +94,12 @@ function createPolicyServer({ destination, inbound, outbound }, { workload, tabl
 }
 
 /**
- * Finds the policy of connections to a destination: that of the first entry that matches.
+ * Chooses the policy of connections to a destination: that of the first entry that matches.
  * @param {Tables} tables
  * @param {{ address: string, port: number }} destination
  * @throws {Error} which gRPC answers as NOT_FOUND, if no entry matches
  */
-function findOutboundPolicy(tables, destination) {
+function chooseOutboundPolicy(tables, destination) {
   const entry = tables.outbound.find(
     ({ address = destination.address, port = destination.port }) =>
       address === destination.address && port === destination.port,
@@ -106,12 +108,12 @@ function findOutboundPolicy(tables, destination) {
 }
 
 /**
- * Finds the policy of connections to a port: that of the first entry that matches.
+ * Chooses the policy of connections to a port: that of the first entry that matches.
  * @param {Tables} tables
  * @param {number} port
  * @throws {Error} which gRPC answers as NOT_FOUND, if no entry matches
  */
-function findInboundPolicy(tables, port) {
+function chooseInboundPolicy(tables, port) {
   const entry = tables.inbound.find(({ port: matchedPort = port }) => matchedPort === port)
   return entry?.server ?? throwNotFound(`no server at port ${port}`)
 }

@@ -65,7 +65,7 @@ function renderServer(name, { model, listener: { address, port, routes } }) {
       listCalledClusters(routes, clusters).map(cluster => [cluster.name, { handle: [renderProxy(cluster, model)] }]),
     ),
     routes: [
-      ...(inbound?.mtls === 'strict' ? renderAcceptedIdentities(inbound.acceptedIdentities) : []),
+      ...(inbound?.mtls === 'strict' ? renderIdentityCheck(inbound.acceptedIdentities) : []),
       ...renderRoutes(routes),
     ],
     errors: { routes: ERRORS },
@@ -113,7 +113,7 @@ function renderStrictTls({ trust, tls, inbound, identity }) {
  * @param {string[] | null} identities null: any of the authority; []: none
  * @returns routes that come before all others; []: any identity is accepted
  */
-function renderAcceptedIdentities(identities) {
+function renderIdentityCheck(identities) {
   if (identities === null) return []
   return [
     {

@@ -1,4 +1,4 @@
-import { escapePattern } from '../../lib/printable.js'
+import { escapePattern } from '../../lib/escape-pattern.js'
 
 /** @import { Route } from '../../model/types.ts' */
 

@@ -3,7 +3,7 @@ import { renderExtension, TYPE } from './shared.js'
 
 /** @import { Cluster, Features, Route, SidecarModel } from '../../model/types.ts' */
 
-/** Envoy writes a line of its access log within this time; its default of 10 s is longer than any check waits for one. */
+/** The interval at which Envoy writes its access log: at its default of 10 s, the check of the feature would wait longer. */
 export const FLUSH_MS = 1000
 
 /** Envoy's command operators, by the field of the access log. @type {Record<string, string>} */
@@ -119,7 +119,7 @@ export function renderRouteFeatures(features, { route, direction }) {
   }
 }
 
-// Envoy checks this often for endpoints whose ejection is over.
+// The interval at which Envoy looks for endpoints whose ejection is over; its default is 10 s.
 const RETURN_INTERVAL = '1s'
 
 /**

@@ -42,7 +42,7 @@ export const envoy = {
   countWorkers,
   // Istio's profile names no time, and Envoy's own is an hour (core.HttpProtocolOptions.idle_timeout).
   findIdleSeconds: ({ profile, timeouts }) =>
-    profile === OSM || profile === ISTIO ? 3600 : Math.min(timeouts.requestSeconds, timeouts.idleSeconds),
+    profile === ISTIO ? 3600 : Math.min(timeouts.requestSeconds, timeouts.idleSeconds),
   findUnsupported,
   findLacks: ({ tls }) =>
     tls === 'plaintext' ? [] : [{ row: 'parity-suites', why: 'it can leave out no suite of TLS 1.3' }],

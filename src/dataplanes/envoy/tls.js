@@ -56,9 +56,10 @@ export function renderCertificate({ certificatePath, keyPath }) {
 
 /**
  * Renders matchers of identities. An empty list would accept every peer, so it becomes an identity that no certificate has.
- * @param {string[]} identities
+ * @param {string[]} identities []: no peer is accepted
+ * @returns SubjectAltNameMatchers of Envoy's v3 API, at least one
  */
-function renderAcceptedIdentities(identities) {
+export function renderAcceptedIdentities(identities) {
   const named = identities.length > 0 ? identities : [NOBODY]
   return named.map(exact => ({ san_type: 'URI', matcher: { exact } }))
 }

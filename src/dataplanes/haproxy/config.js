@@ -1,11 +1,6 @@
+import { renderMilliseconds } from '../../lib/units.js'
 import { listByteListeners } from '../../model/byte-listeners.js'
-import {
-  quoteConfigWord,
-  renderBackend,
-  renderBind,
-  renderInboundFrontends,
-  renderMilliseconds,
-} from './connections.js'
+import { quoteConfigWord, renderBackend, renderBind, renderInboundFrontends } from './connections.js'
 import { NO_ROUTE, renderMap, renderRoutes } from './routes.js'
 
 /**

@@ -1,3 +1,5 @@
+import { renderMilliseconds } from '../../lib/units.js'
+
 /** @import { Cluster, SidecarModel } from '../../model/types.ts' */
 
 /** The lines of a section, its head first. @typedef {string[]} Section */
@@ -21,7 +23,7 @@ export function renderInboundFrontends(model, { name, port, routing, alpn, plain
     `ssl ${renderTlsOptions(model)} curves ${model.tls.groups.join(':')} no-tls-tickets`,
     ...(alpn ? [`alpn ${alpn}`] : []),
   ].join(' ')
-  const strict = [...renderAcceptedIdentities(inbound.acceptedIdentities), ...routing]
+  const strict = [...renderIdentityCheck(inbound.acceptedIdentities), ...routing]
   if (inbound.mtls === 'strict') return [[`frontend ${name}`, ...renderBind(inbound, tls), ...strict]]
   const passage = `abns@sidecar-bench-${inbound.address}-${port}`
   // Sidecars that see requests have one such listener.
@@ -97,20 +99,11 @@ export function quoteConfigWord(word) {
 }
 
 /**
- * Renders a duration in whole milliseconds, such as `500ms`.
- * @param {number} seconds
- * @returns {string}
- */
-export function renderMilliseconds(seconds) {
-  return `${Math.round(seconds * 1000)}ms`
-}
-
-/**
  * Renders the line that rejects identities that are not listed, once a connection and by the common name: HAProxy exposes no URI names.
  * @param {string[] | null} identities null: any of the authority; []: none
  * @returns []: no identity is rejected
  */
-function renderAcceptedIdentities(identities) {
+function renderIdentityCheck(identities) {
   if (identities === null) return []
   return [`tcp-request session reject unless { ssl_c_s_dn(cn) -m str -- ${[NOBODY, ...identities].join(' ')} }`]
 }

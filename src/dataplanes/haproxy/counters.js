@@ -2,10 +2,10 @@
 export const METRICS_PATH = '/metrics?scope=global&scope=frontend'
 
 /**
- * Counts how often HAProxy reached its own limits: failed allocations of memory, internal errors of requests, and listeners that
+ * Counts how often HAProxy reached its own limits: failed allocations of memory, internal errors of requests, and frontends that
  * reached their limit of connections (HAProxy's Management Guide, 9.1: pool_failed, eint, smax, slim).
  * @param {string} text lines of `name{labels} value`
- * @returns {number} failures, and one for each listener that reached its limit; 0: no limit was reached, or the text has none of
+ * @returns {number} failures, and one for each frontend that reached its limit; 0: no limit was reached, or the text has none of
  *   these metrics
  */
 export function parseOverflows(text) {
@@ -18,9 +18,11 @@ export function parseOverflows(text) {
   const failures = Object.entries(values)
     .filter(([name]) => /^(process_pool_failures|frontend_internal_errors)_total/.test(name))
     .reduce((sum, [, value]) => sum + value, 0)
-  const fullListeners = Object.keys(values).filter(name => {
-    const limit = values[name.replace('frontend_max_sessions', 'frontend_limit_sessions')]
-    return name.startsWith('frontend_max_sessions') && limit > 0 && values[name] >= limit
-  })
-  return failures + fullListeners.length
+  const fullFrontends = Object.keys(values)
+    .filter(name => name.startsWith('frontend_max_sessions'))
+    .filter(name => {
+      const limit = values[name.replace('max', 'limit')]
+      return limit > 0 && values[name] >= limit
+    })
+  return failures + fullFrontends.length
 }

@@ -34,24 +34,24 @@ const CLOSED = createMetadata('closed')
 export function renderTables(model, options) {
   const calledClusters = listCalledClusters(model.outbound?.routes ?? [], model.clusters)
   return {
-    outbound: renderOutbound(model, options),
+    outbound: renderOutboundPolicies(model, options),
     destinations: Object.fromEntries(
       calledClusters.map(cluster => [
         renderDestination(cluster.name),
-        { add: { addrs: cluster.endpoints.map(endpoint => renderEndpoint(endpoint, cluster, options)) } },
+        { add: { addrs: cluster.endpoints.map(endpoint => renderWeightedAddress(endpoint, cluster, options)) } },
       ]),
     ),
-    inbound: renderInbound(model),
+    inbound: renderInboundPolicies(model),
   }
 }
 
 /**
- * Renders an endpoint of a cluster, with the hint by which the proxy speaks HTTP/2 or a tunnel to it.
+ * Renders an endpoint of a cluster as a WeightedAddr, with the hint by which the proxy speaks HTTP/2 or a tunnel to it.
  * @param {Endpoint} endpoint
  * @param {Cluster} cluster
  * @param {{ isDeployed: boolean }} options
  */
-function renderEndpoint({ address, port }, { mtls, protocol }, { isDeployed }) {
+function renderWeightedAddress({ address, port }, { mtls, protocol }, { isDeployed }) {
   const isHttp2 = protocol === 'http/2' || (isDeployed && protocol === 'http/1.1')
   const isTunnelled = mtls !== null && protocol === 'tcp'
   return {
@@ -80,7 +80,7 @@ function renderTlsIdentity({ serverName, acceptedIdentities }) {
  * @param {SidecarModel} model
  * @param {{ isDeployed: boolean }} options
  */
-function renderOutbound(model, options) {
+function renderOutboundPolicies(model, options) {
   const { outbound } = model
   const closed = {
     policy: {
@@ -178,7 +178,7 @@ function renderBackend(cluster, { model: { timeouts }, isDeployed }) {
  * model without an inbound listener.
  * @param {SidecarModel} model
  */
-function renderInbound(model) {
+function renderInboundPolicies(model) {
   const { inbound, carriesBytes } = model
   const closed = {
     server: { protocol: { opaque: {} }, authorizations: [], labels: { name: 'closed', kind: 'default' } },

@@ -1,3 +1,4 @@
+import { renderMilliseconds } from '../../lib/units.js'
 import { createProcess, createSidecarProcess } from '../../model/processes.js'
 import { KIT_NODE, PORTS, parseSpiffeId, renderEndpoint } from '../../model/sidecar-contract.js'
 import { listInboundPorts, renderTables } from './config.js'
@@ -97,7 +98,7 @@ function renderEnvironment({ model }, { inboundEndpoint, outboundEndpoint, socke
  * @returns {Record<string, string>} by the name of each variable, without its prefix
  */
 function renderLeanSettings({ timeouts }) {
-  const connect = `${Math.round(timeouts.connectSeconds * 1000)}ms`
+  const connect = renderMilliseconds(timeouts.connectSeconds)
   const request = `${Math.ceil(timeouts.requestSeconds)}s`
   const idle = `${Math.ceil(timeouts.idleSeconds)}s`
   const windows = ['HTTP2', 'INBOUND_SERVER_HTTP2', 'OUTBOUND_SERVER_HTTP2'].flatMap(name =>

@@ -1,4 +1,5 @@
-import { HERE, renderDirectives, renderMilliseconds } from './directives.js'
+import { renderMilliseconds } from '../../lib/units.js'
+import { HERE, renderDirectives } from './directives.js'
 import { renderListen, renderListener } from './listeners.js'
 import { renderPermissivePort, renderStream } from './stream.js'
 import { renderUpstream } from './upstream.js'

@@ -5,15 +5,6 @@
 export const HERE = '/proc/self/cwd'
 
 /**
- * Renders a duration in whole milliseconds, such as `500ms`.
- * @param {number} seconds
- * @returns {string}
- */
-export function renderMilliseconds(seconds) {
-  return `${Math.round(seconds * 1000)}ms`
-}
-
-/**
  * Renders directives, a line each; blocks are indented.
  * @param {Directive[]} directives
  * @param {string} [indent] before each line

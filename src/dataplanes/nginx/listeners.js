@@ -80,8 +80,8 @@ function renderPeerCheck({ acceptedIdentities }, { trust, tls }) {
  * @returns maps: of `http`; directives: of the location; both []: no cluster has mTLS
  */
 function renderUpstreamTls(name, { model: { trust, tls, carriesGrpc }, clusters, target }) {
-  const secured = clusters.flatMap(({ mtls, ...cluster }) =>
-    mtls ? [{ url: renderClusterUrl({ ...cluster, mtls }, carriesGrpc), dnsName: chooseCertificateName(mtls) }] : [],
+  const secured = clusters.flatMap(cluster =>
+    cluster.mtls ? [{ url: renderClusterUrl(cluster, carriesGrpc), dnsName: chooseCertificateName(cluster.mtls) }] : [],
   )
   if (secured.length === 0) return { maps: [], directives: [] }
   return {

@@ -75,7 +75,8 @@ function renderPattern(route, headers) {
 }
 
 /**
- * Renders the target of a route: a URL or, with several clusters, a variable by their shares.
+ * Renders the target of a route: a URL or, with several clusters, a variable by their shares, to a hundredth of a percent. nginx refuses
+ * a share of 0.00 %, and more than 100 % in all: sums of shares are rounded, not each share, and one that comes to nothing is left out.
  * @param {string} name of its variable
  * @param {{ route: Route, urls: Record<string, string> }} options urls: by cluster
  * @returns maps: the block that sets the variable; []: there is one cluster
@@ -83,9 +84,15 @@ function renderPattern(route, headers) {
 function renderSplit(name, { route: { split }, urls }) {
   if (split.length === 1) return { maps: [], target: urls[split[0].cluster] }
   const totalWeight = split.reduce((sum, { weight }) => sum + weight, 0)
-  const lines = split.map(({ cluster, weight }, i) => {
-    const share = i === split.length - 1 ? '*' : `${((100 * weight) / totalWeight).toFixed(2)}%`
-    return `${share} ${quoteText(urls[cluster])}`
+  let weightSoFar = 0
+  let hundredthsSoFar = 0
+  const lines = split.flatMap(({ cluster, weight }, i) => {
+    const url = quoteText(urls[cluster])
+    if (i === split.length - 1) return [`* ${url}`]
+    weightSoFar += weight
+    const hundredths = Math.round((10_000 * weightSoFar) / totalWeight) - hundredthsSoFar
+    hundredthsSoFar += hundredths
+    return hundredths === 0 ? [] : [`${(hundredths / 100).toFixed(2)}% ${url}`]
   })
   return { maps: [[`split_clients $request_id $${name}`, ...lines]], target: `$${name}` }
 }

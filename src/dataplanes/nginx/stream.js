@@ -1,5 +1,6 @@
+import { renderMilliseconds } from '../../lib/units.js'
 import { listByteListeners } from '../../model/byte-listeners.js'
-import { HERE, renderMilliseconds } from './directives.js'
+import { HERE } from './directives.js'
 import { chooseCertificateName, renderClientTls, renderListen, renderServerTls } from './listeners.js'
 import { escapePatternText } from './routes.js'
 import { renderUpstream } from './upstream.js'

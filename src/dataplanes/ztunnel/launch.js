@@ -56,7 +56,7 @@ export function createSidecar(options) {
  * @throws {TypeError} if the identity of the model is no SPIFFE ID in the form of Kubernetes
  */
 export function createCompanions(options) {
-  return [createAuthority(options.model.service, [options], `${options.folder}-authority`)]
+  return [createAuthorityProcess(options.model.service, [options], `${options.folder}-authority`)]
 }
 
 /**
@@ -79,7 +79,7 @@ export function createNodeProxy(options, folder) {
     model => `${model.service} ${NAMESPACE} ${parseSpiffeId(model.identity).serviceAccount}`,
   )
   return [
-    createAuthority(service, options, `${folder}-authority`),
+    createAuthorityProcess(service, options, `${folder}-authority`),
     createProcess({
       service: NODE_AGENT,
       role: 'control',
@@ -154,7 +154,7 @@ function chooseRedirects({ inbound, outbound }) {
  * @param {string} folder of its configuration
  * @throws {TypeError} if an identity is no SPIFFE ID in the form of Kubernetes
  */
-function createAuthority(service, options, folder) {
+function createAuthorityProcess(service, options, folder) {
   const [{ model, authorityKeyPath = '' }] = options
   const { trust } = model
   const certified = options.map(({ model: { identity } }) => ({

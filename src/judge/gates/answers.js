@@ -1,6 +1,6 @@
 import { computeBodyBytes, computeChunksMs, readServiceTime } from '../../model/requests.js'
-import { ERRORS_MOST, listByRole, renderFinePercent, renderProcessName } from './gate.js'
-import { groupCopies, splitLoudPair } from './loud.js'
+import { ERRORS_MOST, groupCopies, listByRole, renderFinePercent, renderProcessName } from './gate.js'
+import { splitLoudPair } from './loud.js'
 
 /** The gates of the answers: whether they are right, came at all, and came from the application. */
 /**
@@ -194,14 +194,13 @@ function checkPassage(copies, { record: { trial, window }, verified }) {
   const sentBytes = isNew ? 0 : requestBytes + countHeadBytes(trial.arm)
   const expected = (sentBytes + responseBytes) * verified * (copies[0].passages ?? 0)
   const fairShareBytes = expected / copies.length
+  // If one pod of many goes past the proxy of the node, the sum lacks only a small part.
+  const judgedPods = verified < POD_REQUESTS_LEAST * copies.length ? [] : copies.filter(({ isPod }) => isPod)
   return [
     received < PASSED_LEAST * expected &&
       `${renderProcessName(copies[0])} received ${received} bytes, and ${verified} verified requests carry ${expected} through it: they went past it`,
-    // If one pod of many goes past the proxy of the node, the sum lacks only a small part.
-    ...copies.map(
+    ...judgedPods.map(
       pod =>
-        pod.isPod &&
-        verified >= POD_REQUESTS_LEAST * copies.length &&
         pod.receivedBytes != null &&
         pod.receivedBytes < POD_LEAST * fairShareBytes &&
         `the proxy of the node received ${pod.receivedBytes} bytes in the pod of ${pod.service}, and its share of the ${verified} verified requests is ${Math.round(fairShareBytes)}: they went past it`,

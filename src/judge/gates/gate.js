@@ -58,6 +58,16 @@ export function listPods(processes) {
 }
 
 /**
+ * Groups the processes of a service with those of its copies. Requests are balanced over copies, so each gets an equal part.
+ * @template {Pick<ProcessRecord, 'service' | 'copyOf'>} P
+ * @param {P[]} processes
+ * @returns {P[][]} one group for each service
+ */
+export function groupCopies(processes) {
+  return [...groupBy(processes, p => p.copyOf ?? p.service).values()]
+}
+
+/**
  * Renders the name of a process: `gateway's sidecar`.
  * @param {Pick<ProcessRecord, 'service' | 'role'>} process
  * @returns {string}

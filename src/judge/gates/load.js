@@ -53,7 +53,7 @@ export const LOAD_GATES = [
     words: "Little's law broken",
     find: record => {
       const { users, sliceMs } = record.trial.arm.load
-      const underWay = computeUsersUnderWay(record)
+      const underWay = computeRequestsUnderWay(record)
       // The last request of a slice may end in the next slice (kind `turns`).
       const overhang = sliceMs === undefined ? 1 : 1 + (record.load.distribution?.meanMs ?? 0) / sliceMs
       return [
@@ -70,7 +70,7 @@ export const LOAD_GATES = [
     isOfLoad: true,
     words: 'generator bound',
     spoils: ['capacity', 'latency'],
-    find: record => [...checkLoadHost(record), ...checkGenerator(record)],
+    find: record => [...checkLoadMachine(record), ...checkGenerator(record)],
   },
   {
     // A request costs Pipy 12 to 17 % more with 400 more kept connections: docs/method.md.
@@ -196,7 +196,7 @@ export const LOAD_GATES = [
  * @param {Pick<TrialRecord, 'loadHost'>} record
  * @returns {(string | false)[]} false: no failure; []: the load was not made on another machine
  */
-function checkLoadHost({ loadHost }) {
+function checkLoadMachine({ loadHost }) {
   if (!loadHost) return []
   const { idleFraction, foreignCores, roundTripMs } = loadHost
   return [
@@ -215,16 +215,16 @@ function checkLoadHost({ loadHost }) {
 function checkGenerator(record) {
   const { processes, generatorCpus, load, trial } = record
   const { kind, users } = trial.arm.load
-  const usersUnderWay = kind === 'closed' ? computeUsersUnderWay(record) : null
+  const requestsUnderWay = kind === 'closed' ? computeRequestsUnderWay(record) : null
   return [
     ...listByRole(processes, 'generator').flatMap(({ cpuCores, throttledFraction }) => [
       cpuCores > GENERATOR_BOUND * generatorCpus &&
         `the generator used ${renderFinePercent(cpuCores / generatorCpus)} of its CPUs (at most 80 %)`,
       (throttledFraction ?? 0) > 0 && 'the generator was throttled',
     ]),
-    usersUnderWay !== null &&
-      usersUnderWay < USERS_SEEN_LEAST * users &&
-      `by rate × time ${usersUnderWay.toFixed(1)} of ${users} users waited for answers: the others spent their time in the generator`,
+    requestsUnderWay !== null &&
+      requestsUnderWay < USERS_SEEN_LEAST * users &&
+      `by rate × time ${requestsUnderWay.toFixed(1)} of ${users} users waited for answers: the others spent their time in the generator`,
     // A drop in the window makes all others seem late.
     load.lagP99Ms !== null &&
       countDroppedRequests(record) === 0 &&
@@ -318,7 +318,7 @@ function computeDueRequests(record) {
  * @param {Pick<GatedRecord, 'load' | 'window'>} record
  * @returns {number | null} null: times were not measured, or there is no window
  */
-function computeUsersUnderWay(record) {
+function computeRequestsUnderWay(record) {
   const { verified, distribution } = record.load
   const seconds = computeLoadSeconds(record)
   return distribution && seconds ? ((verified / seconds) * distribution.meanMs) / 1000 : null

@@ -1,4 +1,3 @@
-import { groupBy } from '../../lib/group-by.js'
 import { ERRORS_MOST, findTrialBound, renderFinePercent } from './gate.js'
 
 /** The gates of a loud pair (`--loud`): whether it was loud, and the others got their load. */
@@ -10,7 +9,7 @@ import { ERRORS_MOST, findTrialBound, renderFinePercent } from './gate.js'
 // Bounds of the gates below, which have them in words (`finds`). Shares are fractions.
 /** The share of its rate from which a loud pair counts as served. */
 export const LOUD_LEAST = 0.95
-const NOT_LOUD_BELOW = 0.5
+const DUE_LEAST = 0.5
 const QUIET_LEAST = 0.5
 const QUIET_REQUESTS_LEAST = 20
 
@@ -28,7 +27,7 @@ export const LOUD_GATES = [
       if (loudPerSecond === undefined) return []
       if (!loud) return [`--loud ${loudPerSecond}: the generator counted no requests to the loud pair`]
       return [
-        isNotLoud(record, loud) &&
+        !isLoud(record, loud) &&
           `${renderLoudRequests(loud)}: nothing was loud beside the others, which answered ${Math.round(computeQuietRequests(record))} each`,
       ]
     },
@@ -44,7 +43,7 @@ export const LOUD_GATES = [
       const { loud } = record.load
       return [
         loud !== undefined &&
-          !isNotLoud(record, loud) &&
+          isLoud(record, loud) &&
           loud.verified < LOUD_LEAST * loud.due &&
           findLoudPairBound(record) === null &&
           `${renderLoudRequests(loud)}: give a smaller --loud`,
@@ -61,8 +60,9 @@ export const LOUD_GATES = [
     spoils: [],
     find: record => {
       const { loud } = record.load
-      const bound = loud === undefined ? null : findLoudPairBound(record)
-      if (loud === undefined || bound === null) return []
+      if (loud === undefined) return []
+      const bound = findLoudPairBound(record)
+      if (bound === null) return []
       const isShared = record.processes.some(process => process.pods && isServingLoudPair(record, process))
       const subject = isShared ? 'the proxy of all pods' : 'the loud pair'
       return [`${subject} was saturated (${bound}): ${renderLoudRequests(loud)}`]
@@ -116,15 +116,15 @@ function renderLoudRequests({ due, verified, failed }) {
 }
 
 /**
- * Says whether the loud pair was not loud: it answered no request; fewer than half of those due, while no proxy was saturated;
- * or, at a saturated proxy, no more than another pair.
+ * Says whether the loud pair was loud: it answered at least half of the requests due or, at a saturated proxy, more than another
+ * pair.
  * @param {GatedRecord} record
  * @param {LoudLoad} loud
- * @returns {boolean}
+ * @returns {boolean} false also: it answered none
  */
-function isNotLoud(record, { due, verified }) {
-  if (verified === 0) return true
-  return findLoudPairBound(record) === null ? verified < NOT_LOUD_BELOW * due : verified <= computeQuietRequests(record)
+function isLoud(record, { due, verified }) {
+  if (verified === 0) return false
+  return findLoudPairBound(record) === null ? verified >= DUE_LEAST * due : verified > computeQuietRequests(record)
 }
 
 /**
@@ -156,16 +156,6 @@ function findLoudPairBound(record) {
 }
 
 /**
- * Groups the processes of a service with those of its copies. Requests are balanced over copies, so each gets an equal part.
- * @template {Pick<ProcessRecord, 'service' | 'copyOf'>} P
- * @param {P[]} processes
- * @returns {P[][]} one group for each service
- */
-export function groupCopies(processes) {
-  return [...groupBy(processes, p => p.copyOf ?? p.service).values()]
-}
-
-/**
  * Says whether a process belongs to the loud pair and serves no other pair.
  * @param {Pick<TrialRecord, 'trial'>} record
  * @param {ProcessRecord} process
@@ -184,8 +174,8 @@ export function isInLoudPair(record, process) {
  * @returns {boolean} false also: no pair is loud
  */
 export function areOverflowsOfLoudPair(record, process) {
-  if (!process.pods || !isServingLoudPair(record, process)) return isInLoudPair(record, process)
-  return record.load.failed === 0 && (record.load.loud?.failed ?? 0) > 0
+  if (!isServingLoudPair(record, process)) return false
+  return !process.pods || (record.load.failed === 0 && (record.load.loud?.failed ?? 0) > 0)
 }
 
 /**

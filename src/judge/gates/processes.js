@@ -210,7 +210,7 @@ function checkNeighbour({ trial, processes, window }) {
   if (neighbour === undefined) return [`a neighbour of ${cores} CPUs was asked for, and none ran`]
   const { cpuCores, threads } = neighbour
   const waiting = sumWaitSeconds([neighbour]) / (window?.seconds ?? 1)
-  // Without the times that threads waited, a neighbour that got less looks like one that wanted less.
+  // Without the times that threads waited, a neighbour that got less looks like one that wanted less. A NaN is too little.
   const isWaitKnown = threads.some(t => t.waitSeconds !== undefined)
   return [
     isWaitKnown &&
@@ -227,13 +227,13 @@ function checkNeighbour({ trial, processes, window }) {
  * @returns {(string | false)[]} by CPU set; false: no failure, also without a window or the times of waits
  */
 function checkCpuSets({ trial: { arm }, processes, host, window }) {
-  return [...groupBy(processes, p => p.cpuSet)].map(([cpuSet, users]) => {
-    const uncapped = users.filter(
+  return [...groupBy(processes, p => p.cpuSet)].map(([cpuSet, members]) => {
+    const uncapped = members.filter(
       p => !p.throttledFraction && !sharesPodQuota(arm, p.role) && p.threads.some(t => t.waitSeconds !== undefined),
     )
     const waiting = sumWaitSeconds(uncapped) / (window?.seconds ?? Number.NaN)
-    const used = sumCores(users)
-    const cpus = countCpus(cpuSet)
+    const used = sumCores(members)
+    const cpus = countCpusInSet(cpuSet)
     // Other processes may run on these CPUs: those of arms beside this one, and programs that are not of this run.
     const idleOfHost = host ? host.idleFraction * host.cpus : Number.POSITIVE_INFINITY
     const idle = Math.min(cpus - used - (host?.foreignCores ?? 0), idleOfHost)
@@ -252,7 +252,7 @@ function checkCpuSets({ trial: { arm }, processes, host, window }) {
  * @param {string} cpuSet a list of ranges, such as `0-2,5`
  * @returns {number}
  */
-function countCpus(cpuSet) {
+function countCpusInSet(cpuSet) {
   const ranges = cpuSet.split(',').map(range => range.split('-').map(Number))
   return ranges.reduce((sum, [first, last = first]) => sum + last - first + 1, 0)
 }

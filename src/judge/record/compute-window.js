@@ -1,3 +1,4 @@
+import { computeRise, finiteOrNull } from '../../lib/counters.js'
 import { computeSteadyGrowth } from '../../model/memory-growth.js'
 import { sumCores } from '../gates/gate.js'
 
@@ -40,7 +41,7 @@ export function computeWindow({ observation, samples, armId }) {
   )
   const ownCpuSeconds = end.ownCpuSeconds - start.ownCpuSeconds
   const seconds = (last.epochMs - first.epochMs) / 1000
-  const isHere = (/** @type {unknown} */ _, /** @type {number} */ i) => onHost === null || onHost.includes(i)
+  const isOnHost = (/** @type {number} */ i) => onHost === null || onHost.includes(i)
   return {
     window: {
       ...window,
@@ -53,11 +54,11 @@ export function computeWindow({ observation, samples, armId }) {
       start: start.host,
       end: end.host,
       cpus,
-      ownCores: sumCores(processes.filter(isHere)) + ownCpuSeconds / seconds,
+      ownCores: sumCores(processes.filter((_, i) => isOnHost(i))) + ownCpuSeconds / seconds,
     }),
     ...(loadHost && {
       loadHost: {
-        ...computeHostUse({ ...loadHost, ownCores: sumCores(processes.filter((_, i) => !isHere(_, i))) }),
+        ...computeHostUse({ ...loadHost, ownCores: sumCores(processes.filter((_, i) => !isOnHost(i))) }),
         clockAheadMs: loadHost.clockAheadMs,
         roundTripMs: loadHost.roundTripMs,
       },
@@ -102,9 +103,9 @@ function computeGrownBytes({ samples, place, first, last }) {
   const ends = Array.from({ length: PARTS + 1 }, (_, part) =>
     points.findLast(({ epochMs }) => epochMs <= first.epochMs + part * partMs),
   )
-  // If two ends share a reading, the part between them has none of its own.
-  if (ends.includes(undefined) || new Set(ends).size < ends.length) return null
-  return computeSteadyGrowth(ends.map(end => Number(end?.bytes)))
+  // A part without a reading of its own has no end, or that of the part before it.
+  const distinctEnds = [...new Set(ends)].filter(end => end !== undefined)
+  return distinctEnds.length > PARTS ? computeSteadyGrowth(distinctEnds.map(({ bytes }) => bytes)) : null
 }
 
 /**
@@ -216,26 +217,6 @@ function computeThrottledFraction(first, last) {
   const throttled = computeRise(last.throttledPeriods, first.throttledPeriods)
   if (periods === null || throttled === null) return null
   return periods > 0 ? throttled / periods : 0
-}
-
-/**
- * Gives a number, or null for one that could not be read.
- * @param {number | null | undefined} value
- * @returns {number | null} null: the value is null, undefined, NaN or infinite
- */
-export function finiteOrNull(value) {
-  return typeof value === 'number' && Number.isFinite(value) ? value : null
-}
-
-/**
- * Computes the rise of a counter.
- * @param {number | null | undefined} later
- * @param {number | null | undefined} earlier
- * @returns {number | null} below 0: the counter fell; null: one of the values could not be read
- */
-export function computeRise(later, earlier) {
-  const [end, start] = [finiteOrNull(later), finiteOrNull(earlier)]
-  return end === null || start === null ? null : end - start
 }
 
 /**

@@ -20,19 +20,19 @@ export function listDeadArms(records) {
 /**
  * Creates a counter of the deployments in which the sidecars of each arm died. Arms whose sidecars died DEATHS_MOST times are left
  * out.
- * @returns countDeaths: counts the deaths of a deployment; listRemaining: lists the trials that still run
+ * @returns addDeaths: adds the deaths of a deployment; listRemaining: lists the trials that still run
  */
 export function createDeathCounter() {
   /** @type {Map<string, number>} */
   const deathsByArm = new Map()
   return {
     /**
-     * Counts the deaths of a deployment, and lists the arms that they leave out.
+     * Adds the deaths of a deployment, and lists the arms that they leave out.
      * @param {TrialRecord[]} records of the deployment
      * @returns {string[]} the ids of arms that are left out from the next deployment on; []: none, or the sidecars of all arms
      *   died
      */
-    countDeaths(records) {
+    addDeaths(records) {
       const dead = listDeadArms(records)
       for (const id of dead) deathsByArm.set(id, (deathsByArm.get(id) ?? 0) + 1)
       return dead.length < records.length ? dead.filter(id => deathsByArm.get(id) === DEATHS_MOST) : []
@@ -60,7 +60,7 @@ export function listLeftOutArms(records) {
   const interleaved = records.filter(({ trial }) => trial.interleaving !== undefined)
   const deployments = [...groupBy(interleaved, ({ trial }) => `${trial.kind} ${trial.interleaving}`).values()]
   const deaths = createDeathCounter()
-  for (const deployment of deployments) deaths.countDeaths(deployment)
+  for (const deployment of deployments) deaths.addDeaths(deployment)
   const leftOut = deployments.flatMap(deployment => {
     const trials = deployment.map(({ trial }) => trial)
     const remaining = new Set(deaths.listRemaining(trials))

@@ -183,7 +183,7 @@ function renderForm({ form: { items, shards, seeds }, run }) {
  * @returns {Table} a cell: `12 (10 to 15)`, the median over the seeds, the least and the most
  */
 function tabulateBalance({ rows }, sizes) {
-  const renderSpread = (/** @type {Quantity} */ { median, values }, /** @type {number} */ digits) => {
+  const renderMedianAndExtremes = (/** @type {Quantity} */ { median, values }, /** @type {number} */ digits) => {
     const [least, most] = computeExtremes(values).map(value => value.toFixed(digits))
     return `${Number(median).toFixed(digits)} (${least} to ${most})`
   }
@@ -194,7 +194,7 @@ function tabulateBalance({ rows }, sizes) {
       .filter(row => row.sizes === sizes)
       .map(({ algorithm, quantities }) => [
         ALGORITHMS[algorithm].label,
-        ...BALANCE_NAMES.map(name => renderSpread(quantities[name], BALANCE_QUANTITIES[name].digits)),
+        ...BALANCE_NAMES.map(name => renderMedianAndExtremes(quantities[name], BALANCE_QUANTITIES[name].digits)),
       ]),
   }
 }
@@ -242,7 +242,7 @@ export function tabulateBalanceDefinitions() {
 }
 
 /**
- * Computes the least and the most.
+ * Computes the extremes of a quantity over the seeds.
  * @param {(number | null)[]} values one for each seed, none of them null
  * @returns {[number, number]} the least, the most
  */

@@ -32,7 +32,7 @@ export function computeBalanceTrials({ form, seed }) {
  * @param {{ algorithm: BalanceTrial['algorithm'], items: Item[], shards: number }} options
  * @returns {Pick<BalanceTrial, 'spread' | 'spreadItems' | 'removed' | 'added'>} spread: the range of the shards'
  *   loads, as a fraction of their mean; spreadItems: the range of their numbers of items; removed, added: moves
- *   (`countMoves`)
+ *   (`computeMoves`)
  */
 function computeAssignmentQuantities({ algorithm, items, shards }) {
   const assignTo = (/** @type {number} */ count) => assignItems(algorithm, { items, shards: count })
@@ -48,8 +48,8 @@ function computeAssignmentQuantities({ algorithm, items, shards }) {
   return {
     spread: computeRange(loads) / mean,
     spreadItems: computeRange(counts),
-    removed: countMoves({ from: before, to: assignTo(shards - 1), kept: shards - 1 }),
-    added: countMoves({ from: before, to: assignTo(shards + 1), kept: shards }),
+    removed: computeMoves({ from: before, to: assignTo(shards - 1), kept: shards - 1 }),
+    added: computeMoves({ from: before, to: assignTo(shards + 1), kept: shards }),
   }
 }
 
@@ -60,7 +60,7 @@ function computeAssignmentQuantities({ algorithm, items, shards }) {
  * @returns {{ moves: number, own: number }} moves: items between shards of both assignments; own: items of the
  *   removed shard, or on the added one, which must move
  */
-export function countMoves({ from, to, kept }) {
+export function computeMoves({ from, to, kept }) {
   let moves = 0
   let movesNeeded = 0
   for (const [id, shard] of from) {

@@ -2,7 +2,7 @@ import { renderContrasts } from '../../answer/contrasts.js'
 import { renderSureness } from '../../answer/noise.js'
 import { renderPair } from '../../answer/pair.js'
 import { renderPairs } from '../../answer/pairs.js'
-import { chooseQuantities, drawProxies, hasChosenQuantities, hasPoints } from '../../answer/proxies.js'
+import { chooseQuantities, drawProxies, hasAxisPoints, hasChosenQuantities } from '../../answer/proxies.js'
 import { findQuantity, formatValue, QUANTITIES } from '../../judge/quantities.js'
 import { lowerFirstLetter } from '../../lib/letters.js'
 import { renderInterval } from '../../lib/units.js'
@@ -68,7 +68,7 @@ function chooseDefaults({ isIdle, isOfLatency }) {
 }
 
 /**
- * Draws the arms, without the cost beside interleaved trials of the same run.
+ * Draws the arms; in a run that also has interleaved trials, without the cost, which those answer.
  * @param {AnsweredCapacity} answered
  * @param {string[]} defaults names of quantities, the primary one first
  * @returns {Picture[]} one; []: no arm has a value
@@ -87,7 +87,7 @@ function drawPictures(answered, defaults) {
  */
 function drawArmsAlone({ result: { arms, comparisons }, summary, measured }, defaults) {
   const hasRate = !hasChosenQuantities(summary) && arms[0].load.kind !== 'idle'
-  const isOfPoints = hasPoints(measured.filter(arm => arm.repeatOf === null))
+  const isOfPoints = hasAxisPoints(measured.filter(arm => arm.repeatOf === null))
   const quantities = chooseQuantities(summary, defaults)
   return drawProxies({
     arms,
@@ -104,7 +104,7 @@ function drawArmsAlone({ result: { arms, comparisons }, summary, measured }, def
  * @returns {Picture[]} one; []: no arm has a value
  */
 function drawRateBesideCost({ result: { arms }, measured }) {
-  const isOfPoints = hasPoints(measured.filter(arm => arm.repeatOf === null))
+  const isOfPoints = hasAxisPoints(measured.filter(arm => arm.repeatOf === null))
   return isOfPoints
     ? drawProxies({ arms, comparisons: [], quantities: [chooseRateQuantity(measured)] })
     : drawProxies({ arms, comparisons: [], quantities: [], columns: createRateColumns(measured) })
@@ -132,28 +132,28 @@ function chooseRateQuantity(arms) {
 }
 
 /**
- * Creates the columns of latency (open loop), or the one of capacity or, if no arm reached it, of the rate.
+ * Creates the columns of latency in an open loop; else the column of capacity, or of the throughput if no arm reached its capacity.
  * @param {SummaryArm[]} arms that were measured, at least one; the first with sidecars gives the heading
  * @returns {ArmColumn[]} a cell is null if the arm has no value
  */
 function createRateColumns(arms) {
-  const sidecars = arms.filter(arm => arm.hasSidecars && arm.repeatOf === null)
-  const [arm = arms[0]] = sidecars
-  const { kind, ratePerSecond, users } = arm.load
-  const limit = arm.cpuLimitCores === null ? '' : ` at ${arm.cpuLimitCores} CPU each`
+  const withSidecars = arms.filter(arm => arm.hasSidecars && arm.repeatOf === null)
+  const [{ load, cpuLimitCores } = arms[0]] = withSidecars
+  const { kind, ratePerSecond, users } = load
+  const limit = cpuLimitCores === null ? '' : ` at ${cpuLimitCores} CPU each`
   if (kind === 'open')
     return [
       createMedianColumn(`p99 at ${ratePerSecond} req/s`, 'p99'),
       createMedianColumn('added by the sidecars', 'addedP99'),
     ]
-  const isCapacity = sidecars.some(sidecarArm => findQuantity(sidecarArm, 'capacity').median !== null)
+  const isCapacity = withSidecars.some(arm => findQuantity(arm, 'capacity').median !== null)
   return [
     {
       column: /** @type {Column} */ ({
         heading: isCapacity ? `capacity${limit}` : `rate of ${users} users${limit}`,
         align: 'left',
       }),
-      drawCell: (/** @type {SummaryArm} */ arm) => renderRate(arm, isCapacity),
+      drawCell: (/** @type {SummaryArm} */ arm) => drawRateCell(arm, isCapacity),
     },
   ]
 }
@@ -168,21 +168,21 @@ function createMedianColumn(heading, name) {
   return {
     column: /** @type {Column} */ ({ heading }),
     drawCell: (/** @type {SummaryArm} */ arm) => {
-      const { median, low, high } = findQuantity(arm, name)
+      const { median, ...ends } = findQuantity(arm, name)
       if (median === null || (name === 'addedP99' && !arm.hasSidecars)) return null
-      const [value, ...ends] = [median, low, high].map(number => formatValue(QUANTITIES[name], Number(number)))
-      return { text: low === null ? `${value} ms` : `${value} ms [${ends.join(', ')}]`, value: median }
+      const format = (/** @type {number} */ ms) => formatValue(QUANTITIES[name], ms)
+      return { text: `${format(median)} ms${renderInterval(ends, format)}`, value: median }
     },
   }
 }
 
 /**
- * Renders a capacity or, if the sidecar did not reach its limit, the rate and the fraction of the limit that it used.
+ * Draws a capacity or, if the sidecar did not reach its limit, the rate and the fraction of the limit that it used.
  * @param {SummaryArm} arm
  * @param {boolean} isCapacity the heading of the column is `capacity`
  * @returns {Cell | null} null: the arm has no rate
  */
-function renderRate(arm, isCapacity) {
+function drawRateCell(arm, isCapacity) {
   const capacity = findQuantity(arm, 'capacity')
   const formatCapacity = (/** @type {number | null} */ value) => formatValue(QUANTITIES.capacity, Number(value))
   if (capacity.median !== null) {

@@ -10,7 +10,7 @@ import { renderMissingP99s } from './excluded.js'
  * @import { SummaryArm } from '../../model/types.ts'
  */
 
-/** From this multiple of the p99 at the largest request on, a p99 counts as risen. */
+/** The least multiple of the p99 at the largest request that counts as doubled. */
 const DOUBLED_LEAST = 2
 
 /**
@@ -41,7 +41,7 @@ function renderDoubling(group) {
   })
   const withoutP99 = arms.filter(arm => findQuantity(arm, 'p99').median === null)
   const missing = renderMissingP99s(withoutP99, missingArms => {
-    const requests = missingArms.map(arm => renderRequest(readRequestCores(arm)))
+    const requests = missingArms.map(arm => renderMillicores(readRequestCores(arm)))
     return `at ${requests.join(', ')}`
   })
   const start = `${renderArmName(arms[0])}: beside a neighbour of ${arms[0].conditions.neighbourCores} CPUs`
@@ -56,9 +56,9 @@ const readRequestCores = arm => Number(arm.conditions.cpuRequestCores)
 /** @typedef {{ cores: number, p99Ms: number }} Point */
 
 /**
- * Renders the two requests between which the p99 doubles: the last above the first doubled one, and the largest from
- * which on all smaller ones are doubled. Noise may have changed the order of those between. If the p99 of the smallest request is
- * not doubled, it renders that of the others which are, or that none is.
+ * Renders the two requests between which the p99 doubles, from the largest down: the last one before any doubled p99, and the first
+ * from which on every p99 is doubled. Those between them are in no order, by noise. If the p99 of the smallest request is not doubled,
+ * it renders the requests at which it is, or that there are none.
  * @param {Point} largest the largest request that has a p99
  * @param {Point[]} smaller the other requests, falling; []: there is nothing to compare, and the clause says so
  * @returns {string} a clause
@@ -68,8 +68,8 @@ function renderDoublingPlace(largest, smaller) {
   if (!last) return `the p99 was measured at one CPU request alone: ${renderPoint(largest)}`
   const isDoubled = (/** @type {Point} */ { p99Ms }) => p99Ms >= DOUBLED_LEAST * largest.p99Ms
   if (!isDoubled(last)) {
-    const doubled = smaller.filter(isDoubled).map(({ cores }) => renderRequest(cores))
-    const values = `${renderRequest(last.cores)}: ${renderMs(last.p99Ms)} ms, against ${renderPoint(largest)}`
+    const doubled = smaller.filter(isDoubled).map(({ cores }) => renderMillicores(cores))
+    const values = `${renderMillicores(last.cores)}: ${renderMs(last.p99Ms)} ms, against ${renderPoint(largest)}`
     return doubled.length > 0
       ? `the p99 doubles at a CPU request of ${joinWords(doubled)}, and not at ${values}`
       : `the p99 does not double down to a CPU request of ${values}`
@@ -78,7 +78,7 @@ function renderDoublingPlace(largest, smaller) {
   const above = points[points.findIndex(isDoubled) - 1]
   const below = points[points.findLastIndex(point => !isDoubled(point)) + 1]
   const against = above === largest ? '' : `, against ${renderPoint(largest)}`
-  return `the p99 doubles between a CPU request of ${renderRequest(above.cores)} and ${renderRequest(below.cores)}: ${renderMs(above.p99Ms)} and ${renderMs(below.p99Ms)} ms${against}`
+  return `the p99 doubles between a CPU request of ${renderMillicores(above.cores)} and ${renderMillicores(below.cores)}: ${renderMs(above.p99Ms)} and ${renderMs(below.p99Ms)} ms${against}`
 }
 
 /**
@@ -86,14 +86,14 @@ function renderDoublingPlace(largest, smaller) {
  * @param {Point} point
  * @returns {string} such as `2.1 ms at 250m`
  */
-const renderPoint = ({ cores, p99Ms }) => `${renderMs(p99Ms)} ms at ${renderRequest(cores)}`
+const renderPoint = ({ cores, p99Ms }) => `${renderMs(p99Ms)} ms at ${renderMillicores(cores)}`
 
 /**
  * Renders a CPU request in millicores, such as `250m`.
  * @param {number} cores
  * @returns {string}
  */
-const renderRequest = cores => `${roundCoresUp(cores)}m`
+const renderMillicores = cores => `${roundCoresUp(cores)}m`
 
 /**
  * Renders milliseconds with the digits of the p99, without a unit.

@@ -18,7 +18,7 @@ import { GAP_LEAST } from '../../model/bounds.js'
  * @import { Drawn, KindChart } from '../sections.js'
  */
 
-/** @typedef {{ at: number, arm: SummaryArm, quantity: Quantity }} Point of a plane, by rising values of the axis */
+/** @typedef {{ at: number, arm: SummaryArm, quantity: Quantity }} Point at: the arm's value on the axis */
 
 /**
  * The crossing of two planes in arms that are equal but for the axis.
@@ -50,7 +50,7 @@ export function renderCrossings({ arms }, { shows }) {
 }
 
 /**
- * Renders which plane takes less and from which value on, with the values at both ends of the axis.
+ * Renders which plane takes less and from which value on, or why that cannot be said, with the values at both ends of the axis.
  * @param {Crossing} crossing
  * @param {string} axis its label
  * @returns {string} a sentence without its full stop
@@ -76,18 +76,18 @@ function renderCrossing({ quantity, lines, at, isOnce, isClear }, axis) {
  * Draws a chart for each quantity and each group of arms that differ only in the axis and the plane, with a line for
  * each plane.
  * @param {Drawn} drawn
- * @returns {KindChart[]} []: the experiment asks for no crossings, or no arm has sidecars
+ * @returns {KindChart[]} []: the experiment has no axis across or asks for no crossings, or no arm has sidecars
  */
 export function drawCrossings({ summary, arms, colourFor }) {
   const { across, crossings = [] } = summary.shows
   if (across === null) return []
-  const measured = listMeasuredSidecarArms(arms)
+  const measured = listArmsWithSidecars(arms)
   const varied = listVariedAxes(measured).filter(name => name !== across)
   const groups = [...groupBy(measured, arm => createGroupKey(arm, across)).values()]
   const drawPlane = (/** @type {SummaryArm[]} */ planeArms, /** @type {string} */ quantity) => ({
     label: renderArmName(planeArms[0]),
     colour: colourFor(planeArms[0]),
-    points: listPoints(planeArms, { across, quantity }).map(point => ({
+    points: listPlanePoints(planeArms, { across, quantity }).map(point => ({
       at: point.at,
       value: Number(point.quantity.median) / (QUANTITIES[quantity].scale ?? 1),
     })),
@@ -110,15 +110,15 @@ export function drawCrossings({ summary, arms, colourFor }) {
 /**
  * Compares each pair of planes in the quantities that the experiment names, whether their lines cross or not.
  * @param {Pick<Result, 'arms'> & Pick<Summary, 'shows'>} result
- * @returns {Crossing[]} []: the experiment asks for none, or no two planes have two common values of the axis
+ * @returns {Crossing[]} []: as `renderCrossings`
  */
 export function listCrossings({ arms, shows }) {
   const { across, crossings = [] } = shows
   if (across === null) return []
-  const groups = groupBy(listMeasuredSidecarArms(arms), arm => createGroupKey(arm, across))
+  const groups = groupBy(listArmsWithSidecars(arms), arm => createGroupKey(arm, across))
   return [...groups.values()].flatMap(group =>
     crossings.flatMap(quantity => {
-      const lines = groupByPlane(group).map(planeArms => listPoints(planeArms, { across, quantity }))
+      const lines = groupByPlane(group).map(planeArms => listPlanePoints(planeArms, { across, quantity }))
       const pairs = lines.flatMap((line, i) => lines.slice(i + 1).map(other => ({ quantity, line, other })))
       return pairs.flatMap(compareLines)
     }),
@@ -126,7 +126,7 @@ export function listCrossings({ arms, shows }) {
 }
 
 /** @param {SummaryArm[]} arms @returns {SummaryArm[]} without A/A arms and those without sidecars */
-const listMeasuredSidecarArms = arms => arms.filter(arm => arm.repeatOf === null && arm.hasSidecars)
+const listArmsWithSidecars = arms => arms.filter(arm => arm.repeatOf === null && arm.hasSidecars)
 
 /** @param {SummaryArm[]} arms @returns {SummaryArm[][]} one group for each plane */
 const groupByPlane = arms => [...groupBy(arms, renderContenderName).values()]
@@ -138,7 +138,7 @@ const groupByPlane = arms => [...groupBy(arms, renderContenderName).values()]
  * @param {{ across: NonNullable<Summary['shows']['across']>, quantity: string }} options across: the axis
  * @returns {Point[]} []: no arm has a value
  */
-function listPoints(arms, { across, quantity }) {
+function listPlanePoints(arms, { across, quantity }) {
   return arms
     .map(arm => ({ at: Number(AXES[across].readValue(arm)), arm, quantity: findQuantity(arm, quantity) }))
     .filter(point => Number.isFinite(point.at) && point.quantity.median !== null)

@@ -64,7 +64,7 @@ function renderTooFewRequests({ load: { ratePerSecond = 0, windowSeconds } }) {
 }
 
 /**
- * Says whether one gate excluded a use of all completed trials.
+ * Says whether one gate excluded all completed trials from a use.
  * @param {SummaryArm} arm
  * @param {Use} use
  */
@@ -83,10 +83,10 @@ function isSpoiling(gate, use) {
 }
 
 /**
- * Finds the gate that excluded a use from the most trials of one of the arms.
+ * Finds the gate that excluded the most trials of one of the arms from a use.
  * @param {SummaryArm[]} arms
  * @param {Use} use
- * @returns {{ gate: string, reason: string } | undefined} reason: its first line; undefined: no gate excluded it
+ * @returns {{ gate: string, reason: string } | undefined} reason: its first line; undefined: no gate excluded any
  */
 export function findExclusion(arms, use) {
   const excluding = arms.flatMap(({ spoiled }) => spoiled).filter(({ gate }) => isSpoiling(gate, use))

@@ -54,10 +54,10 @@ function renderLoudGroup(group, { measured, varied }) {
  * @returns {string[]} one clause; []: the arm was not run without a loud pair
  */
 function renderLoudEffect(arm, measured) {
-  // Equal for arms that differ only in the loud rate.
-  const createArmKey = (/** @type {SummaryArm} */ keyedArm) =>
+  const createKeyWithoutLoud = (/** @type {SummaryArm} */ keyedArm) =>
     `${renderArmName(keyedArm)} ${createGroupKey(keyedArm, 'loudPerSecond')}`
-  const withoutLoud = measured.find(other => readLoudRate(other) === 0 && createArmKey(other) === createArmKey(arm))
+  const key = createKeyWithoutLoud(arm)
+  const withoutLoud = measured.find(other => readLoudRate(other) === 0 && createKeyWithoutLoud(other) === key)
   if (!withoutLoud) return []
   const p99Ms = findP99(withoutLoud)
   return [p99Ms === null ? 'no p99 without it' : `${(Number(findP99(arm)) / p99Ms).toFixed(1)} × that without`]

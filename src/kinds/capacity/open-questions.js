@@ -59,9 +59,9 @@ export function listOpenQuestions({ arms: allArms, machine, tools }) {
  * @returns {NotMeasured[]} one; []: a sidecar bound each arm, or it is not known what did
  */
 function createCapacityQuestion({ arms, machine, tools }, sidecars) {
-  const unbound = sidecars.find(arm => arm.boundBy !== 'sidecar' && arm.boundBy !== null)
-  if (!unbound) return []
-  const { boundBy, cpuLimitCores, load, spoiled } = unbound
+  const boundElsewhere = sidecars.find(arm => arm.boundBy !== 'sidecar' && arm.boundBy !== null)
+  if (!boundElsewhere) return []
+  const { boundBy, cpuLimitCores, load, spoiled } = boundElsewhere
   const subject = `capacity at ${cpuLimitCores} CPU each`
   if (boundBy === 'host' && spoiled.some(({ gate }) => gate === NEIGHBOUR)) {
     const command = renderRepeatCommand(arms, `--cpu ${cpuLimitCores}`)
@@ -93,7 +93,7 @@ function listCapacityCommands({ arms, machine, tools }, sidecars) {
   }
   const lowerLimitCommands = largest < smallest ? [atLowerLimit] : []
   const isDefaultGenerator = findGenerator({ tools }) === DEFAULT_GENERATOR
-  if (isLoadElsewhere || !isDefaultGenerator || !canHaveWrk(arms[0])) return lowerLimitCommands
+  if (isLoadElsewhere || !isDefaultGenerator || !canUseWrk(arms[0])) return lowerLimitCommands
   const renderWrkCommand = (/** @type {string} */ wrkLink) =>
     renderCommand('bench', `--cpu ${smallest} --link ${wrkLink}${renderRepeatOptions(arms)} --generator wrk`)
   const options = { cpuLimit: smallest, cpus: Number(machine.cpus), sidecars: sidecars[0].sidecars.length }
@@ -107,20 +107,20 @@ function listCapacityCommands({ arms, machine, tools }, sidecars) {
 }
 
 /** Says whether wrk can make the load of an arm. @param {SummaryArm} arm */
-function canHaveWrk({ target, load }) {
+function canUseWrk({ target, load }) {
   return target === 'local' && load.connections === 'kept' && !load.hasCertificate
 }
 
 /**
- * Creates the open question of latency, with the command that measures it at RATE_SHARE of the slowest arm's rate, in one digit.
+ * Creates the open question of latency, with the command that measures it at RATE_SHARE of the slowest arm's rate, to one digit.
  * @param {SummaryArm[]} arms
  * @param {SummaryArm[]} sidecars arms with sidecars and a CPU limit; []: the command has no CPU limit
  * @returns {NotMeasured[]} one; []: an arm has no throughput
  */
 function createLatencyQuestion(arms, sidecars) {
-  const slowest = Math.min(...arms.map(arm => findQuantity(arm, 'throughput').median ?? 0))
-  if (slowest <= 0) return []
-  const rate = Math.max(1, Number((slowest * RATE_SHARE).toPrecision(1)))
+  const slowestRate = Math.min(...arms.map(arm => findQuantity(arm, 'throughput').median ?? 0))
+  if (slowestRate <= 0) return []
+  const rate = Math.max(1, Number((slowestRate * RATE_SHARE).toPrecision(1)))
   const cpuOption = sidecars.length > 0 ? ` --cpu ${sidecars[0].cpuLimitCores}` : ''
   const command = renderRepeatCommand(arms, `--rate ${rate}${cpuOption}`)
   return [{ what: 'latency', why: '', commands: [{ command, gives: `p99 of each proxy at ${rate} req/s` }] }]

@@ -9,7 +9,8 @@ import { MIB } from '../../lib/units.js'
 /** @import { QuantityRow } from '../../judge/record/quantity-row.js' */
 
 const createChangeRow = createRowFactory({ group: 'changes', unit: 'ms', digits: 1, use: 'memory' })
-// A p99 has recovered when it is at most twice the highest before, or at most 5 ms, which a scheduler can add, over the lowest.
+// A p99 has recovered when it is at most P99_TIMES_MOST times the highest before the burst, or, since a scheduler can add so much, at
+// most P99_ADDED_MOST_MS over the lowest.
 const P99_TIMES_MOST = 2
 const P99_ADDED_MOST_MS = 5
 // Half seconds with less than this share of the due requests have not recovered: some requests still waited for a free user.
@@ -256,8 +257,8 @@ function computeRecoverySeconds({ trial, load }) {
     const recovered = after[areBad.lastIndexOf(true) + 1]
     return recovered ? recovered.atSeconds - endSeconds : null
   }
-  // The p99 of half a second is its slowest request: only two bad half seconds in a row delay the recovery, or one right after the
-  // burst, which goes on in it.
+  // The p99 of half a second is its slowest request: only two bad half seconds in a row delay the recovery, or a bad one right after
+  // the burst, whose requests still wait.
   const lastBad = areBad.findLastIndex((isBad, i) => isBad && (areBad[i - 1] ?? true))
   const secondsAfter = after.reduce((sum, { seconds }) => sum + seconds, 0)
   const recoveredAtSeconds = after[lastBad + 1]?.atSeconds ?? endSeconds + secondsAfter

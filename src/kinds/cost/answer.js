@@ -32,12 +32,13 @@ export function answerCost({ result, summary, measured }) {
     drawn: quantities,
   })
   return {
-    // Costs of an axis compare both proxies: their sentence replaces the contrasts, which compare each proxy with itself.
     pictures: [...drawAxisCosts(costs), ...drawProxies({ arms, comparisons, quantities })],
     verdicts: [
       ...renderPairs({ comparisons }),
+      // Costs of an axis compare both proxies: their sentence replaces the contrasts, which compare each proxy with itself.
       ...(costSentences.length > 0 ? costSentences : renderContrasts({ comparisons })),
     ],
+    // The condition stands before the number of repeats, which comes last.
     basis: [...basis.slice(0, -1), ...renderUsersCondition(result, summary), ...basis.slice(-1)],
     notes,
   }
@@ -51,14 +52,12 @@ export function answerCost({ result, summary, measured }) {
  *   has the number, since all parts of the run have the same
  */
 function renderUsersCondition({ arms, comparisons, cpus }, summary) {
-  const listUsers = (/** @type {SummaryArm[]} */ listedArms) => [
-    ...new Set(listedArms.map(({ load }) => (load.ratePerSecond === undefined ? load.users : undefined))),
-  ]
+  const { users } = arms[0].load
+  const haveSameUsers = (/** @type {SummaryArm[]} */ ofArms) =>
+    ofArms.every(({ load }) => load.ratePerSecond === undefined && load.users === users)
   const isCompared = comparisons.some(({ isControl }) => !isControl)
-  const isInTitle = listUsers(listArms(summary)).length === 1
-  if (!isCompared || isInTitle) return []
-  const [users, ...otherUsers] = listUsers(arms)
-  if (users === undefined || otherUsers.length > 0) return []
+  const isInTitle = haveSameUsers(listArms(summary))
+  if (!isCompared || isInTitle || !haveSameUsers(arms)) return []
   const placement = cpus ? '' : ', unpinned'
   return [
     `At ${renderNounCount(users, 'user')}${placement}; other loads move it: ${renderCommand('bench', 'conditions')}.`,

@@ -74,14 +74,14 @@ function computeCostsOfTwo({ proxies: [first, second], axis, comparisons }) {
  * @param {SummaryArm} arm
  * @param {{ base: SummaryArm, axis: AxisName, comparisons: Comparison[] }} options base: the arm with the first value
  *   of the axis
- * @returns {(number | null)[] | null} µs of CPU per request, by repeat, null: the repeat has no ratio; null: there is no valid
+ * @returns {(number | null)[] | null} µs of CPU per request by repeat, of which one without a ratio has null; null: there is no valid
  *   comparison, or `base` has no median
  */
 function computeAddedMicros(arm, { base, axis, comparisons }) {
-  const ofArm = comparisons.filter(
+  const comparisonsOfArm = comparisons.filter(
     ({ contrast, a }) => contrast === axis && a === `${renderArmName(arm)} with ${renderAxes(arm, [axis])}`,
   )
-  const comparison = ofArm.find(
+  const comparison = comparisonsOfArm.find(
     c => c.quantity === PRIMARY.name && c.service === null && createGroupKey(c) === createGroupKey(arm),
   )
   const { median } = findQuantity(base, PRIMARY.name)
@@ -103,7 +103,7 @@ function subtractRepeats(values, others) {
 }
 
 /**
- * Groups costs by their proxies, first value and condition, and so by axis.
+ * Groups the costs of each axis and condition: those with the same proxies, first value and condition.
  * @param {AxisCost[]} costs
  */
 const groupByAxis = costs => [
@@ -128,8 +128,8 @@ export function drawAxisCosts(costs) {
       rows: rows.map(({ label, micros, difference }) => ({
         label,
         cells: [
-          ...micros.map(value => ({ text: renderMicros(value) })),
-          { text: renderDifference(difference) },
+          ...micros.map(value => ({ text: renderSignedMicros(value) })),
+          { text: renderMedianDifference(difference) },
           { text: renderDifferenceVerdict(difference) },
         ],
       })),
@@ -181,12 +181,12 @@ function renderDifferenceVerdict({ low, high }) {
  * @param {Quantity} difference
  * @returns {string} such as `+12.3 [+10.1, +14.5]`; without the interval if there is none
  */
-function renderDifference(difference) {
-  return `${renderMicros(Number(difference.median))}${renderInterval(difference, renderMicros)}`
+function renderMedianDifference(difference) {
+  return `${renderSignedMicros(Number(difference.median))}${renderInterval(difference, renderSignedMicros)}`
 }
 
 /** Renders microseconds with their sign; without one if they round to 0. @param {number} micros @returns {string} */
-function renderMicros(micros) {
+function renderSignedMicros(micros) {
   const text = Math.abs(micros).toFixed(1)
   if (text === '0.0') return text
   return `${micros < 0 ? '−' : '+'}${text}`

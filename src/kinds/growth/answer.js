@@ -1,6 +1,6 @@
 import { renderMebibytes } from '../../lib/units.js'
 import { listVariedAxes, renderArmLabel } from '../../model/arms.js'
-import { renderEndings } from './numbers.js'
+import { renderGrowthEndings } from './numbers.js'
 
 /** The answer of growth: how many sidecars each control plane served, and why no more. Pure. */
 /**
@@ -21,10 +21,10 @@ export function answerGrowth({ result: { arms, growths } }) {
       {
         isOfProxies: true,
         columns: [{ heading: 'sidecars served', isBar: true }, { heading: 'memory of the control plane a sidecar' }],
-        rows: growths.map(growth => ({ label: renderGrowthLabel(arms, growth), cells: drawGrowth(growth) })),
+        rows: growths.map(growth => ({ label: renderGrowthLabel(arms, growth), cells: drawGrowthCells(growth) })),
       },
     ],
-    verdicts: growths.map(growth => `${renderGrowthLabel(arms, growth)}: ${renderEndings(growth)}.`),
+    verdicts: growths.map(growth => `${renderGrowthLabel(arms, growth)}: ${renderGrowthEndings(growth)}.`),
   }
 }
 
@@ -33,7 +33,7 @@ export function answerGrowth({ result: { arms, growths } }) {
  * @param {GrowthFit} growth
  * @returns {(Cell | null)[]} two cells; the second is null if the memory was not fitted
  */
-function drawGrowth({ rounds, memory }) {
+function drawGrowthCells({ rounds, memory }) {
   const served = rounds.map(({ sidecars }) => sidecars)
   const [least, most] = [Math.min(...served), Math.max(...served)]
   return [

@@ -37,7 +37,7 @@ export const kind = { name: 'growth', hasRequests: false, start: startGrowth, me
 async function startGrowth({ testbed, arm, start, folder, signal }) {
   const { target, cpus } = testbed.site
   const deadlineSeconds = Number(testbed.settings.grows?.deadlineSeconds)
-  const { applications, control: planned, setUp, steps } = await createProcesses({ testbed, arm, start, folder })
+  const { applications, control: planned, setUp, steps } = await createPlacedGrowth({ testbed, arm, start, folder })
   return runControlPlaneSteps({ target, start, folder, signal }, async course => {
     const { poller, deploy, deployment } = course
     const serving = await deploy(applications)
@@ -80,7 +80,7 @@ async function startGrowth({ testbed, arm, start, folder, signal }) {
  * @returns {Promise<Growth>}
  * @throws the error of the file system if the scripts cannot be read, that of the target, or as `createGrowth`
  */
-async function createProcesses({ testbed, arm, start, folder }) {
+async function createPlacedGrowth({ testbed, arm, start, folder }) {
   const sidecars = Number(arm.conditions.sidecars)
   const names = listGrowthNames(sidecars)
   const shared = createSpecOptions({ testbed, arm, folder })
@@ -130,12 +130,12 @@ function watchControl(control, failing) {
  */
 async function assertControlLimited(target, control) {
   if (!control.some(({ spec }) => spec.cpuLimitCores !== null)) return
-  const start = await observeControlNow(target, control)
+  const observed = await observeControlNow(target, control)
   for (const [i, { spec }] of control.entries()) {
     const { cpuLimitCores: planned } = spec
-    const reported = start?.states[i].cpuLimitCores ?? null
-    const isSet = planned === null || Math.abs((reported ?? Infinity) - planned) <= CAP_TOLERANCE
+    const reported = observed?.states[i].cpuLimitCores ?? null
+    if (planned === null || Math.abs((reported ?? Infinity) - planned) <= CAP_TOLERANCE) continue
     const mismatch = `capped at ${planned} cores, and the kernel says ${reported ?? 'no quota'}`
-    if (!isSet) throw new BenchError(`the control plane was to be ${mismatch}`)
+    throw new BenchError(`the control plane was to be ${mismatch}`)
   }
 }

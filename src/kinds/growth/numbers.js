@@ -1,6 +1,6 @@
 import { isCpuUsedUp } from '../../judge/gates/gate.js'
-import { computeRise } from '../../judge/record/compute-window.js'
 import { createRowFactory } from '../../judge/record/quantity-row.js'
+import { computeRise } from '../../lib/counters.js'
 import { groupBy } from '../../lib/group-by.js'
 import { fitLine } from '../../lib/stats.js'
 import { MIB } from '../../lib/units.js'
@@ -30,7 +30,7 @@ export const growthPart = {
   hasWindow: false,
   renderProgress({ sidecars, ended }) {
     const reason = ended?.reason ?? null
-    return renderEnding(reason, countSidecarsAtEnding({ sidecars, failedAt: ended?.sidecars ?? null, reason }))
+    return renderGrowthEnding(reason, countSidecarsAtEnding({ sidecars, failedAt: ended?.sidecars ?? null, reason }))
   },
 }
 
@@ -77,7 +77,7 @@ export function countSidecarsAtEnding({ sidecars, failedAt, reason }) {
  * @param {number | string} sidecars their number, or `least to most`
  * @returns {string}
  */
-export function renderEnding(reason, sidecars) {
+export function renderGrowthEnding(reason, sidecars) {
   if (reason === null) return `no failure up to ${sidecars} sidecars`
   return MACHINE_REASONS.includes(reason)
     ? `no failure of the control plane up to ${sidecars} sidecars, where the machine ended it (${reason})`
@@ -89,11 +89,11 @@ export function renderEnding(reason, sidecars) {
  * @param {Pick<GrowthFit, 'rounds' | 'hasControl'>} growth
  * @returns {string}
  */
-export function renderEndings({ rounds, hasControl }) {
+export function renderGrowthEndings({ rounds, hasControl }) {
   const endings = [...groupBy(rounds, ({ reason }) => reason)].map(([reason, endedRounds]) => {
     const counts = endedRounds.map(countSidecarsAtEnding)
     const [least, most] = [Math.min(...counts), Math.max(...counts)]
-    const ending = renderEnding(reason, most > least ? `${least} to ${most}` : least)
+    const ending = renderGrowthEnding(reason, most > least ? `${least} to ${most}` : least)
     return `${ending} (${endedRounds.length} of ${rounds.length} rounds)`
   })
   return `${endings.join('; ')}${hasControl ? '' : '; no control plane ran'}`

@@ -141,8 +141,8 @@ async function findFailure(error, { control, listProcesses, stopping }) {
   const controlFailure = await findControlFailure(control)
   if (controlFailure) return controlFailure
   const processes = listProcesses()
-  await assertAllRun(listByRole(processes, 'application'), 'starting')
-  const sidecars = listByRole(processes, 'sidecar')
+  await assertAllRun(listHandlesByRole(processes, 'application'), 'starting')
+  const sidecars = listHandlesByRole(processes, 'sidecar')
   const sidecarFailure = await findSidecarFailure(sidecars)
   if (sidecarFailure) return sidecarFailure
   const why = error instanceof Error ? error.message : /** @type {Failure} */ (error).why
@@ -157,7 +157,7 @@ async function findFailure(error, { control, listProcesses, stopping }) {
 }
 
 /** @param {Handle[]} processes @param {Handle['spec']['role']} role */
-const listByRole = (processes, role) => processes.filter(({ spec }) => spec.role === role)
+const listHandlesByRole = (processes, role) => processes.filter(({ spec }) => spec.role === role)
 
 /**
  * Finds the failure of a control plane that has exited or is stopped.

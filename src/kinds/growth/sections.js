@@ -1,9 +1,9 @@
-import { fitMemoryOverSidecars, renderWithResidual } from '../../judge/fit-over-sidecars.js'
+import { fitMemoryOverSidecars } from '../../judge/fit-over-sidecars.js'
 import { summariseValues } from '../../lib/stats.js'
-import { MIB, renderInterval } from '../../lib/units.js'
+import { MIB, renderInterval, renderWithResidual } from '../../lib/units.js'
 import { pickPlaneChoice } from '../../model/arms.js'
 import { answerGrowth, renderGrowthLabel } from './answer.js'
-import { hasHeld, listMemoryPoints, renderEndings } from './numbers.js'
+import { hasHeld, listMemoryPoints, renderGrowthEndings } from './numbers.js'
 
 /** Sections of growth: the sidecars that each control plane served, and its memory for a sidecar. Pure. */
 /** @import { Arm, GrowthFit, ResultOf, TrialRecord } from '../../model/types.ts' */
@@ -20,7 +20,7 @@ export const growthSections = {
   createAnswer: answerGrowth,
   renderFindings: ({ arms, growths }) => [
     'With more and more sidecars:',
-    ...growths.flatMap(growth => renderGrowth(growth, renderGrowthLabel(arms, growth))),
+    ...growths.flatMap(growth => renderGrowthFindings(growth, renderGrowthLabel(arms, growth))),
   ],
   drawCharts({ result: { arms, growths } }) {
     const lines = growths.flatMap((growth, i) =>
@@ -83,36 +83,36 @@ function summariseSteps(growths) {
 }
 
 /**
- * Renders the endings of an arm, with the last cause of each reason in one line, the fit of the memory if there is one, and the
- * seconds of some steps.
+ * Renders the endings of an arm, with the first line of the last cause for each reason, the fit of the memory if there is one, and
+ * the seconds of some steps.
  * @param {GrowthFit} growth
  * @param {string} name of the arm
  * @returns {string[]} lines
  */
-function renderGrowth(growth, name) {
+function renderGrowthFindings(growth, name) {
   const { rounds, memory, steps } = growth
   const secondsBySize = pickExamples(steps).map(
     ({ sidecars, seconds }) => `${sidecars}: ${seconds.median?.toFixed(2) ?? '-'}`,
   )
   const causes = [...new Map(rounds.flatMap(({ reason, why }) => (reason ? [[reason, why]] : [])))]
   return [
-    `  ${name}: ${renderEndings(growth)}`,
+    `  ${name}: ${renderGrowthEndings(growth)}`,
     ...causes.map(([reason, why]) => `    ${reason}: ${why?.split('\n')[0]}`),
-    ...(memory ? renderMemory(memory) : []),
+    ...(memory ? renderMemoryFit(memory) : []),
     ...(secondsBySize.length > 0 ? [`    seconds of a step: ${secondsBySize.join('  ')}`] : []),
   ]
 }
 
 /**
- * Renders the line through the memory, its largest residual, and some points.
+ * Renders the line fitted through the memory, its largest residual, and some points.
  * @param {NonNullable<GrowthFit['memory']>} memory
  * @returns {string[]} two lines
  */
-function renderMemory({ baseBytes, bytesPerSidecar, points, ...ends }) {
+function renderMemoryFit({ baseBytes, bytesPerSidecar, points, ...ends }) {
   const renderKilobytes = (/** @type {number} */ bytes) => (bytes / 1000).toFixed(1)
   const largest = Math.max(...points.map(p => Math.abs(p.residualBytes)))
   const examples = pickExamples(points).map(({ sidecars, bytes, residualBytes }) => {
-    return `${sidecars}: ${renderWithResidual(bytes / MIB, residualBytes / MIB, { digitsOff: 2 })}`
+    return `${sidecars}: ${renderWithResidual(bytes / MIB, residualBytes / MIB, { residualDigits: 2 })}`
   })
   return [
     `    memory of the control plane: ${(baseBytes / MIB).toFixed(1)} MiB + ${renderKilobytes(bytesPerSidecar)} kB a sidecar${renderInterval(ends, renderKilobytes)}, off by at most ${(largest / MIB).toFixed(2)} MiB`,

@@ -1,10 +1,9 @@
-import { locateCertificates } from '../../lib/certificate-files.js'
+import { locateCertificateFiles, locateCertificates } from '../../model/certificate-files.js'
 import { PORTS } from '../../model/sidecar-contract.js'
 import { createApplication } from '../../services/applications.js'
 import { createBatch, createControlOptions, createControlPlane } from '../../services/control.js'
-import { locateCertificateFiles } from '../../services/sidecar-model.js'
 import { createServiceSidecarOptions } from '../../services/sidecar-options.js'
-import { copyService } from '../../services/topology.js'
+import { listCopies } from '../../services/topology.js'
 import { STEP_FORM, STEP_SIDECARS } from './plan.js'
 
 /**
@@ -23,7 +22,7 @@ const APPLICATIONS = Array.from({ length: STEP_FORM.servers }, (_, i) => `backen
 const SPLIT_HOST = 'split.test'
 
 /**
- * A sidecar.
+ * A sidecar, how it is enrolled, and the requests that show when it serves.
  * @typedef {object} GrownMember
  * @property {string} name
  * @property {Endpoint} endpoint to which requests are sent
@@ -70,7 +69,7 @@ export function listGrowthNames(sidecars) {
 export function createGrowth({ link, sidecars, ...services }) {
   const { arm, folders, locate } = services
   const certificates = locate(locateCertificates(folders.certificates, arm.conditions.tls))
-  const trust = locateCertificateFiles(certificates, link.entry.service)
+  const trust = locateCertificateFiles(link.entry.service, certificates)
   return {
     applications: createApplications(services),
     ...createControlPlane(services),
@@ -112,7 +111,7 @@ function createStep(services, trust, number) {
     const options = { ...sidecarOptions, model: { ...model, trust }, ...createControlOptions(services) }
     return {
       spec: control.createSidecar(options),
-      member: { ...createGrowthMember(options.model), enrolment: control.enrol(options) },
+      member: { ...createGrownMember(options.model), enrolment: control.enrol(options) },
     }
   })
   return {
@@ -146,8 +145,8 @@ function createStepTopology(step) {
   return {
     name: `step-${step}`,
     services: [
-      ...clients.flatMap(name => copyService({ name, application: null, calls: servers }, STEP_FORM.copiesOfClient)),
-      ...servers.flatMap(name => copyService({ name, application: 'echo', calls: [] }, STEP_FORM.copiesOfServer)),
+      ...clients.flatMap(name => listCopies({ name, application: null, calls: servers }, STEP_FORM.copiesOfClient)),
+      ...servers.flatMap(name => listCopies({ name, application: 'echo', calls: [] }, STEP_FORM.copiesOfServer)),
     ],
     entry: { service: clients[0], listener: 'outbound' },
   }
@@ -183,7 +182,7 @@ function createGrownSidecarOptions(service, services) {
  * @param {SidecarModel} model that has connections of at least one direction
  * @returns {Omit<GrownMember, 'enrolment'>}
  */
-function createGrowthMember({ service: name, inbound, outbound }) {
+function createGrownMember({ service: name, inbound, outbound }) {
   const { address, port } = /** @type {Endpoint} */ (inbound ?? outbound)
   const [host, backends] = inbound ? [name, 1] : [SPLIT_HOST, BACKENDS]
   return { name, endpoint: { address, port }, host, backends }

@@ -1,6 +1,6 @@
 import { renderContrasts } from '../../answer/contrasts.js'
 import { renderPairs } from '../../answer/pairs.js'
-import { dropEmptyCells } from '../../answer/picture.js'
+import { dropEmptyRowsAndColumns } from '../../answer/picture.js'
 import { chooseQuantities, drawProxies, drawQuantityCell } from '../../answer/proxies.js'
 import { findQuantity, formatValue, QUANTITIES } from '../../judge/quantities.js'
 import { groupBy } from '../../lib/group-by.js'
@@ -15,7 +15,7 @@ import { roundLimitsUp } from '../../model/container-limits.js'
  */
 /** @import { Cell, Column, KindAnswer, Picture } from '../../answer/picture.js' */
 
-/** The quantities of a row with their headings; `dropEmptyCells` leaves out those that no arm has. */
+/** The quantities of a row with their headings; `dropEmptyRowsAndColumns` leaves out those that no arm has. */
 const COLUMNS = /** @type {const} */ ([
   ['podReadyMax', 'all pods ready'],
   ['rolloutSeconds', 'all configured'],
@@ -65,7 +65,7 @@ export function answerRollouts({ result, summary, measured, renderBinding }) {
  * @returns {Picture}
  */
 function drawRolloutRows(arms) {
-  return dropEmptyCells({
+  return dropEmptyRowsAndColumns({
     isOfProxies: true,
     columns: [
       /** @type {Column} */ ({ heading: 'sidecars' }),

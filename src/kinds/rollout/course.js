@@ -20,7 +20,7 @@ import { createRolloutSpecs, listRolloutNames } from './services.js'
  * @import { RolloutSpecs } from './services.js'
  */
 
-// For each sidecar, in the timeout of a phase. A node starts two to ten pods a second: twice the longer time is allowed.
+// Seconds that each sidecar adds to the timeout of a phase. A node starts two to ten pods a second: a pod may take twice the longest.
 const PER_SIDECAR_SECONDS = { inBatches: 0.1, inPods: 1 }
 const REFUSALS_EVERY_MS = 1000
 // The shortest timeout of a phase.
@@ -123,7 +123,7 @@ async function runRollout({ testbed, arm, start, round, folder, leastSeconds, si
   const deadlineSeconds = computeTimeoutSeconds({ ...arm.conditions, leastSeconds, arePods, everyMs: pace?.everyMs })
   const conditions = { ...arm.conditions, ...(pace && { commitsPerSecond: pace.commitsPerSecond }) }
   return runControlPlaneSteps({ target, start, folder, signal, chooseError }, async context => {
-    const shards = await startShards(context, { target, specs })
+    const shards = await startApplicationAndShards(context, { target, specs })
     const phases = await runPhases(context, { target, specs, shards, conditions, seed: round, deadlineSeconds })
     return { deployment: context.deployment, deadlineSeconds, rollout: createRolloutRecord({ cpus, ...phases }) }
   })
@@ -137,7 +137,8 @@ async function runRollout({ testbed, arm, start, round, folder, leastSeconds, si
  * @returns {Promise<Handle[]>} the control planes; []: none run
  * @throws if a process does not start, or is not ready or reachable in time; the signal's reason when it aborts
  */
-async function startShards({ deploy, deployment, failing, signal, addTeardown }, { target, specs }) {
+async function startApplicationAndShards(context, { target, specs }) {
+  const { deploy, deployment, failing, signal, addTeardown } = context
   const { application, controls, moves, reachable, parseRefusals } = specs
   // The shard that is removed is a deployment of its own, since it ends before the others.
   const keptCount = controls.length - (moves ? 1 : 0)
@@ -149,7 +150,7 @@ async function startShards({ deploy, deployment, failing, signal, addTeardown },
   await target.call('reach', { endpoints: reachable })
   // Every sidecar needs the control planes. A process that is no longer part of the deployment was ended on purpose.
   for (const process of running) process.exited.then(() => deployment.processes.includes(process) && failing.abort())
-  const shards = running.slice(1)
+  const [, ...shards] = running
   addTeardown(watchRefusals(shards, { parse: parseRefusals, failing }))
   return shards
 }
@@ -206,14 +207,15 @@ export function assertRolloutConverged({ sidecars, simulated, first, change, wit
  * @returns {() => void} ends the watch
  */
 function watchRefusals(shards, { parse, failing }) {
+  if (!parse) return () => {}
   const checkLogs = async () => {
-    const logs = parse ? await Promise.all(shards.map(process => process.readLog().catch(() => ''))) : []
-    const [refused, ...others] = new Set(logs.flatMap(log => parse?.(log) ?? []))
+    const logs = await Promise.all(shards.map(process => process.readLog().catch(() => '')))
+    const [refused, ...others] = new Set(logs.flatMap(log => parse(log)))
     if (refused === undefined) return
     const othersText = others.length > 0 ? ` (and ${others.length} more)` : ''
     failing.abort(new BenchError(`nack: a sidecar did not accept its configuration: ${refused}${othersText}`))
   }
-  const timer = parse && setInterval(() => checkLogs().catch(() => {}), REFUSALS_EVERY_MS)
+  const timer = setInterval(() => checkLogs().catch(() => {}), REFUSALS_EVERY_MS)
   return () => clearInterval(timer)
 }
 

@@ -79,7 +79,7 @@ export const ROLLOUT_GATES = [
 
 /**
  * Lists the phases of a rollout for their gates. A withdrawal of services is not included.
- * @param {TrialRecord['rollout']} rollout undefined: the trial is of another kind
+ * @param {TrialRecord['rollout']} rollout
  * @returns part: the name of the phase in a finding; goal: its end in words; []: the trial is of another kind
  */
 function listPhases(rollout) {
@@ -158,8 +158,8 @@ export function hasValidTimes({ cpus, askedPerSecondMost, ...phases }, phaseName
 /** @typedef {'CPU time in the rollout' | 'CPU time in the change' | 'memory'} Resource */
 
 /**
- * Lists the resources of the control plane that simulated sidecars take over INFIDELITY_MOST more or less of than
- * real ones, or that were not measured.
+ * Lists the resources of which the control plane takes over INFIDELITY_MOST more or less for simulated sidecars than for real ones, or
+ * that were not measured.
  * @param {Pick<RolloutNumbers, 'fidelity'>} numbers
  * @returns {{ resource: Resource, reason: string }[]} reason: a clause; []: none are simulated, or all resources are alike
  */

@@ -1,8 +1,8 @@
-import { fitCpuOverSidecars, fitMemoryOverSidecars, renderWithResidual } from '../../judge/fit-over-sidecars.js'
+import { fitCpuOverSidecars, fitMemoryOverSidecars } from '../../judge/fit-over-sidecars.js'
 import { groupBy } from '../../lib/group-by.js'
-import { MIB, renderInterval } from '../../lib/units.js'
+import { MIB, renderInterval, renderWithResidual } from '../../lib/units.js'
 import { pickPlaneChoice, renderArmName } from '../../model/arms.js'
-import { renderResources, roundLimitsUp } from '../../model/container-limits.js'
+import { renderResourcesYaml, roundLimitsUp } from '../../model/container-limits.js'
 
 /** The CPU and memory that a control plane needs for a number of sidecars, from rollouts of several sizes. Pure. */
 /**
@@ -38,15 +38,15 @@ export function computeControlNeeds({ records, sidecars }) {
  *   below three numbers of sidecars
  */
 function computeNeed({ rollouts, sidecars }) {
-  const memory = fitMemoryOverSidecars(listPoints(rollouts, r => r.controlPeakBytes ?? r.controlAnonBytes.peak))
+  const memory = fitMemoryOverSidecars(listRolloutPoints(rollouts, r => r.controlPeakBytes ?? r.controlAnonBytes.peak))
   const coresMost = computeCoresMost(rollouts)
   return {
     sidecars,
     measuredMost: Math.max(...rollouts.map(rollout => rollout.sidecars)),
     memory,
     coresMost,
-    rolloutCpu: fitCpuOverSidecars(listPoints(rollouts, r => r.first.controlCpuSeconds)),
-    changeCpu: fitCpuOverSidecars(listPoints(rollouts, r => r.change?.controlCpuSeconds ?? null)),
+    rolloutCpu: fitCpuOverSidecars(listRolloutPoints(rollouts, r => r.first.controlCpuSeconds)),
+    changeCpu: fitCpuOverSidecars(listRolloutPoints(rollouts, r => r.change?.controlCpuSeconds ?? null)),
     limits:
       memory === null || coresMost === null
         ? null
@@ -77,7 +77,7 @@ function computeMostBytes({ baseBytes, bytesPerSidecar, high, points }, sidecars
  * @param {(rollout: RolloutNumbers) => number | null} readValue null: the rollout has none
  * @returns {[number, number][]} the number of sidecars, the value; []: no rollout has one
  */
-function listPoints(rollouts, readValue) {
+function listRolloutPoints(rollouts, readValue) {
   return rollouts.flatMap(rollout => {
     const value = readValue(rollout)
     return value === null ? [] : [/** @type {[number, number]} */ ([rollout.sidecars, value])]
@@ -120,7 +120,7 @@ export function renderControlNeed(need) {
   const lines = [renderControlLimits(need)]
   if (memory) {
     const { baseBytes, bytesPerSidecar, points, ...ends } = memory
-    const slope = renderSlope(bytesPerSidecar, ends, 1000)
+    const slope = renderSlopeAndInterval(bytesPerSidecar, ends, 1000)
     const sizes = points.map(p => `${p.sidecars}: ${renderWithResidual(p.bytes / MIB, p.residualBytes / MIB)}`)
     lines.push(
       `  memory: ${(baseBytes / MIB).toFixed(1)} MiB + ${slope} kB a sidecar`,
@@ -135,7 +135,7 @@ export function renderControlNeed(need) {
   if (limits === null) return lines
   lines.push(
     '  with room (1.5 × the CPU, 1.25 × the memory), for its pod spec:',
-    ...renderResources(roundLimitsUp(limits)),
+    ...renderResourcesYaml(roundLimitsUp(limits)),
   )
   return lines
 }
@@ -152,7 +152,7 @@ function renderCpuFit(line, noun, { sidecars }) {
   const { baseSeconds, secondsPerSidecar, points, ...ends } = line
   const times = points.map(p => `${p.sidecars}: ${renderWithResidual(p.seconds, p.residualSeconds, { digits: 2 })}`)
   return [
-    `  CPU of ${noun}: ${renderSlope(secondsPerSidecar, ends, 0.001)} ms a sidecar, ${(baseSeconds + secondsPerSidecar * sidecars).toFixed(2)} s of ${sidecars}`,
+    `  CPU of ${noun}: ${renderSlopeAndInterval(secondsPerSidecar, ends, 0.001)} ms a sidecar, ${(baseSeconds + secondsPerSidecar * sidecars).toFixed(2)} s of ${sidecars}`,
     `    s at ${times.join('  ')}`,
   ]
 }
@@ -164,7 +164,7 @@ function renderCpuFit(line, noun, { sidecars }) {
  * @param {number} unit by which the values are divided
  * @returns {string}
  */
-function renderSlope(slope, ends, unit) {
+function renderSlopeAndInterval(slope, ends, unit) {
   const format = (/** @type {number} */ value) => (value / unit).toFixed(2)
   return `${format(slope)}${renderInterval(ends, format, ' (too few sizes for an interval)')}`
 }

@@ -1,5 +1,5 @@
 import { numericSort } from 'simple-statistics'
-import { computeRise } from '../../judge/record/compute-window.js'
+import { computeRise } from '../../lib/counters.js'
 
 /** The numbers of a rollout: a run computes them from its record in memory, `verify` again from the file. Pure. */
 /**
@@ -11,7 +11,7 @@ const NAMED_MOST = 20
 const POINTS_MOST = 100
 // The period of CPU quotas, as both targets set it.
 const CAP_PERIOD_SECONDS = 0.1
-/** From this share of a phase at its limit on, the control plane bound the phase. */
+/** The least share of a phase at its limit that shows that the control plane bound the phase. */
 export const BOUND_LEAST = 0.25
 
 /** @typedef {NonNullable<TrialRecord['rollout']>} RolloutNumbers */
@@ -68,7 +68,7 @@ export function computeRolloutNumbers(rollout) {
 function computeFidelity(fidelity) {
   const [real, simulated] = [computeRolloutNumbers(fidelity.real), computeRolloutNumbers(fidelity.simulated)]
   // Growth is compared: the memory of an empty control plane is the same in both, and would hide a difference.
-  const computeGrownBytes = (/** @type {RolloutNumbers} */ { controlAnonBytes: { empty, peak } }) =>
+  const computeBytesBeyondEmpty = (/** @type {RolloutNumbers} */ { controlAnonBytes: { empty, peak } }) =>
     peak === null || empty === null ? null : peak - empty
   return {
     sidecars: real.sidecars,
@@ -77,7 +77,7 @@ function computeFidelity(fidelity) {
       real: real.change?.controlCpuSeconds ?? null,
       simulated: simulated.change?.controlCpuSeconds ?? null,
     },
-    anonBytes: { real: computeGrownBytes(real), simulated: computeGrownBytes(simulated) },
+    anonBytes: { real: computeBytesBeyondEmpty(real), simulated: computeBytesBeyondEmpty(simulated) },
   }
 }
 
@@ -220,7 +220,7 @@ function computeShardNumbers({ before, after, phaseSeconds }) {
   const atLimitSeconds = after.each.flatMap(({ cpuSeconds, throttledPeriods, throttledSeconds, workers }, i) => {
     const cpuUsedSeconds = computeRise(cpuSeconds, starts[i].cpuSeconds)
     const periods = computeRise(throttledPeriods, starts[i].throttledPeriods)
-    // throttledSeconds adds up the time of all CPUs: the throttled periods are its upper bound. A small cap stops a burst for less.
+    // throttledSeconds adds up the time of all CPUs: the throttled periods are its upper bound. A period may be throttled in part.
     const throttledMostSeconds = (periods ?? 0) * CAP_PERIOD_SECONDS
     const stoppedSeconds = Math.min(
       throttledMostSeconds,

@@ -243,7 +243,7 @@ async function removeShard({ shard, batches, moves, deploy, end, ...options }) {
     { signal: AbortSignal.any([signal, failing.signal]) },
   )
   let endedMs = Number.NaN
-  const passing = runPhase(options, async () => {
+  const running = runPhase(options, async () => {
     await end([shard])
     endedMs = readNowMs()
     const members = moves.flatMap(batch => batch.members)
@@ -253,8 +253,8 @@ async function removeShard({ shard, batches, moves, deploy, end, ...options }) {
     await end(leaving.map(({ spec }) => spec))
     return (await startSidecars({ ...options, batches: moves, deploy, arePods: false, fail: () => {} })).answering
   })
-  passing.catch(error => failing.abort(error))
-  const { times, phase } = await passing
+  running.catch(error => failing.abort(error))
+  const { times, phase } = await running
   return { times, turns: await turns.end(), phase: { ...phase, endedMs } }
 }
 

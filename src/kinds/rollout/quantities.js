@@ -286,7 +286,7 @@ function createAtLimitRow(phaseName, name, noun) {
 }
 
 /**
- * Computes (most − least) / mean.
+ * Computes the range of values as a share of their mean.
  * @param {(number | null)[]} values
  * @returns {number | null} null: there are fewer than two values, one is unknown, or all are 0
  */

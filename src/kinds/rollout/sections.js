@@ -44,8 +44,8 @@ export const rolloutSections = {
 /**
  * Lists the phases that an arm's control plane bound: it was at its limit for BOUND_LEAST of their time.
  * @param {SummaryArm} arm
- * @returns {string[] | null} `rollout`, `change`, which does not count if its share is unknown; []: it bound none; null: no control
- *   plane runs, or its share at the limit in the rollout is unknown
+ * @returns {string[] | null} of `rollout` and `change`, the latter only if its share is known; []: it bound none; null: no control plane
+ *   runs, or its share at the limit in the rollout is unknown
  */
 function listBoundPhases(arm) {
   const rollout = findQuantity(arm, 'controlAtLimitRollout').median

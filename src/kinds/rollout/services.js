@@ -59,7 +59,7 @@ export function listRolloutNames(topology, { sidecars, simulated, shards }) {
 }
 
 /**
- * Creates the processes of a rollout, and how each sidecar is configured.
+ * Creates the processes of a rollout, and the actions by which each sidecar is configured.
  * @param {ArmServices & ChosenControl & { names: ReturnType<typeof listRolloutNames>, seed: number, isBatched?: boolean,
  *   everyMs?: number }} options seed: of the sizes of sidecars, by which they are assigned to shards; isBatched: sidecars start in
  *   batches on one machine (default); everyMs: the interval between the starts of simulated sidecars
@@ -91,12 +91,12 @@ export function createRolloutSpecs({ names, seed, isBatched = true, everyMs = 0,
     setUps: planes.map(({ setUp }) => setUp),
     parseRefusals: control.parseRefusals,
     batches: [
-      ...createBatches(realGroups, { ...batchOptions, prefix: `${client.name}s-` }),
+      ...createSidecarBatches(realGroups, { ...batchOptions, prefix: `${client.name}s-` }),
       // Simulated sidecars start last: they use the name of a real sidecar that has asked the control plane before them.
       ...createSimulatedBatches(services, simulatedOptions),
     ],
     moves: arm.conditions.isShardRemoved
-      ? createBatches(chunk(moved, size), { ...batchOptions, prefix: `${client.name}s-moved-` })
+      ? createSidecarBatches(chunk(moved, size), { ...batchOptions, prefix: `${client.name}s-moved-` })
       : null,
   }
 }
@@ -128,7 +128,7 @@ function createPlainApplication({ name }, { places, programs, folders, locate })
  * @returns {Batch[]}
  * @throws {Error} as `createBatch`
  */
-function createBatches(groups, { isBatched, folder, prefix }) {
+function createSidecarBatches(groups, { isBatched, folder, prefix }) {
   return groups.map((members, i) => {
     const specs = members.map(({ spec }) => spec)
     const spec = isBatched ? createBatch({ name: `${prefix}${i + 1}`, folder, specs }) : { ...specs[0], batchOf: 1 }

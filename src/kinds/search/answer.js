@@ -5,15 +5,15 @@ import { computeServiceMs, computeServiceP99Ms } from '../../model/requests.js'
 import { drawOlderSizes, renderOlderChecks, renderOlderSavings, warnOfOlderSize } from './before/answer.js'
 import { renderSaving } from './found-limits.js'
 import { computeNodeFit } from './nodes.js'
-import { hasAnswer } from './trial-rows.js'
+import { hasAnswer } from './size-answer.js'
 import { drawSearches, renderSearches, warnOfSearch } from './value-answer.js'
 
 /** The answer of searches: the limits, or the rates, that were found. Pure. */
 /** @import { ResultOf, SummaryArm } from '../../model/types.ts' */
-/** @import { Limits } from '../../model/container-limits.js' */
+/** @import { ContainerLimits } from '../../model/container-limits.js' */
 /** @import { Answered, Place } from '../sections.js' */
 /** @import { Cell, KindAnswer, Picture } from '../../answer/picture.js' */
-/** @import { AnsweredSize } from './trial-rows.js' */
+/** @import { AnsweredSize } from './size-answer.js' */
 
 /**
  * Creates the answer of a run's searches. Those of older kits have no `answer`, and are drawn by their own fields.
@@ -27,16 +27,16 @@ export function answerSearches({ result: { sizes, searches, arms }, summary: { m
   return {
     pictures: [...drawAnsweredSizes(answeredSizes, place), ...drawOlderSizes(olderSizes), ...drawSearches(searches)],
     verdicts: [
-      ...renderNeeds(answeredSizes, place),
+      ...renderLimitVerdicts(answeredSizes, place),
       ...renderOlderChecks(olderSizes),
       ...renderOlderSavings(olderSizes),
       ...renderSearches(searches),
     ],
     basis: [
-      ...renderServiceTime(arms),
+      ...renderServiceTimeNote(arms),
       ...renderRequestNote(answeredSizes, Number(machine.cpus)),
       ...renderMemoryNote(answeredSizes),
-      ...(answeredSizes.length > 0 && place.node ? [renderNode(place.node)] : []),
+      ...(answeredSizes.length > 0 && place.node ? [renderNodeNote(place.node)] : []),
     ],
     warnings: [
       ...answeredSizes.flatMap(warnOfUnconfirmedSize),
@@ -52,7 +52,7 @@ export function answerSearches({ result: { sizes, searches, arms }, summary: { m
  * @param {SummaryArm[]} arms
  * @returns {string[]} one sentence; []: the application has none
  */
-function renderServiceTime(arms) {
+function renderServiceTimeNote(arms) {
   const times = arms.flatMap(({ load }) => {
     const meanMs = computeServiceMs(load)
     if (meanMs === 0) return []
@@ -120,7 +120,7 @@ function drawAnsweredSizes(sizes, { node = null }) {
       rows: sizes.map(size => ({
         label: isOfServices ? `${renderArmName(size)} ${size.services.join(', ')}` : renderArmName(size),
         cells: [
-          ...drawCells(size, isSameLimit),
+          ...drawAnswerCells(size, isSameLimit),
           ...(countedNode ? [drawPodCount(size, countedNode)] : []),
           { text: size.answer.state === 'none' ? 'no limits here' : size.answer.state },
         ],
@@ -145,7 +145,7 @@ function drawPodCount({ answer: { limits } }, { left }) {
  * @param {boolean} isSameLimit all sizes have the same p99 limit
  * @returns {(Cell | null)[]} five cells; null: the size has no limits, no need or no p99
  */
-function drawCells({ answer, p99LimitMs, neighbourCores }, isSameLimit) {
+function drawAnswerCells({ answer, p99LimitMs, neighbourCores }, isSameLimit) {
   const { limits, state, requestCores, p99Ms, met, missed, notJudged, besideOthers } = answer
   if (limits === null) return [null, null, null, null, { text: `0 of ${missed}` }]
   const { millicores, mebibytes } = roundLimitsUp(limits)
@@ -169,20 +169,20 @@ function drawCells({ answer, p99LimitMs, neighbourCores }, isSameLimit) {
  * @param {Place} place
  * @returns {string[]} sentences; []: there are no sizes
  */
-function renderNeeds(sizes, { nodes = null }) {
+function renderLimitVerdicts(sizes, { nodes = null }) {
   const sizesWithLimits = sizes.flatMap(size =>
     size.answer.limits && size.services.length === 0 ? [{ size, limits: roundLimitsUp(size.answer.limits) }] : [],
   )
   if (sizesWithLimits.length === 0) return renderConfirmedCount(sizes)
   const [first, ...others] = sizesWithLimits
   return [
-    ...(others.length === 0 ? [renderNeed(first)] : []),
-    ...others.map(other => renderNeedComparison(first, other, nodes)),
+    ...(others.length === 0 ? [renderLimitVerdict(first)] : []),
+    ...others.map(other => renderLimitComparison(first, other, nodes)),
     ...(nodes === null ? [] : [renderFleets(sizesWithLimits, nodes)]),
   ]
 }
 
-/** @typedef {{ size: AnsweredSize, limits: Limits }} SizeWithLimits */
+/** @typedef {{ size: AnsweredSize, limits: ContainerLimits }} SizeWithLimits */
 
 /**
  * Renders how many answers are confirmed.
@@ -200,7 +200,7 @@ function renderConfirmedCount(sizes) {
  * @param {SizeWithLimits} sized
  * @returns {string} a sentence
  */
-function renderNeed({ size, limits: { millicores, mebibytes } }) {
+function renderLimitVerdict({ size, limits: { millicores, mebibytes } }) {
   const { state, why } = size.answer
   return `${renderArmName(size)} needs ${millicores}m CPU and ${mebibytes}Mi memory: ${state}: ${why}.`
 }
@@ -212,7 +212,7 @@ function renderNeed({ size, limits: { millicores, mebibytes } }) {
  * @param {number | null} nodes their number in the fleet; null: there is no fleet
  * @returns {string} a sentence
  */
-function renderNeedComparison(first, other, nodes) {
+function renderLimitComparison(first, other, nodes) {
   const savings = {
     millicores: other.limits.millicores - first.limits.millicores,
     mebibytes: other.limits.mebibytes - first.limits.mebibytes,
@@ -230,12 +230,12 @@ function renderNeedComparison(first, other, nodes) {
  * @returns {string} `3.0 cores and 2.0 GiB less`
  */
 function renderFleetSavings(savings, nodes) {
-  const { cores, gibibytes } = renderFleetTotals(savings, nodes)
-  const coreDirection = savings.millicores < 0 ? 'more' : 'less'
+  const { cpu, memory } = renderFleetTotals(savings, nodes)
+  const cpuDirection = savings.millicores < 0 ? 'more' : 'less'
   const memoryDirection = savings.mebibytes < 0 ? 'more' : 'less'
-  return coreDirection === memoryDirection
-    ? `${cores} and ${gibibytes} ${coreDirection}`
-    : `${cores} ${coreDirection} and ${gibibytes} ${memoryDirection}`
+  return cpuDirection === memoryDirection
+    ? `${cpu} and ${memory} ${cpuDirection}`
+    : `${cpu} ${cpuDirection} and ${memory} ${memoryDirection}`
 }
 
 /**
@@ -246,8 +246,8 @@ function renderFleetSavings(savings, nodes) {
  */
 function renderFleets(sizes, nodes) {
   const fleets = sizes.map(({ size, limits }) => {
-    const { cores, gibibytes } = renderFleetTotals(limits, nodes)
-    return `${renderArmName(size)} ${cores} and ${gibibytes}`
+    const { cpu, memory } = renderFleetTotals(limits, nodes)
+    return `${renderArmName(size)} ${cpu} and ${memory}`
   })
   return `On ${nodes} nodes, one such pod each: ${fleets.join('; ')}.`
 }
@@ -256,12 +256,12 @@ function renderFleets(sizes, nodes) {
  * Multiplies limits by the number of nodes, and renders them without signs.
  * @param {{ millicores: number, mebibytes: number }} limits of a pod
  * @param {number} nodes their number, with one pod each
- * @returns {{ cores: string, gibibytes: string }} with units
+ * @returns {{ cpu: string, memory: string }} such as `3.0 cores` and `2.0 GiB`
  */
 function renderFleetTotals({ millicores, mebibytes }, nodes) {
   const cores = (Math.abs(millicores) * nodes) / 1000
   const gibibytes = (Math.abs(mebibytes) * nodes * MIB) / GIB
-  return { cores: `${cores.toFixed(1)} cores`, gibibytes: `${gibibytes.toFixed(1)} GiB` }
+  return { cpu: `${cores.toFixed(1)} cores`, memory: `${gibibytes.toFixed(1)} GiB` }
 }
 
 /**
@@ -269,7 +269,7 @@ function renderFleetTotals({ millicores, mebibytes }, nodes) {
  * @param {NonNullable<Place['node']>} node
  * @returns {string} a sentence
  */
-function renderNode({ name, left }) {
+function renderNodeNote({ name, left }) {
   return `Pods by both limits in ${renderNounCount(left.cores, 'core')} and ${left.bytes / MIB} MiB of ${name}; a core of it may be slower than one here.`
 }
 

@@ -1,11 +1,12 @@
 import { renderSecondsLeft } from '../../lib/units.js'
 import { renderArmName } from '../../model/arms.js'
+import { roundCoresUp, roundLimitsUp } from '../../model/container-limits.js'
 import { estimateSeconds, extendSearchWarmup } from '../../plan/plan.js'
 import { startServices } from '../../run/start-services.js'
 import { renderTrialState } from './outcome.js'
 import { createResultSoFar, isAnsweredByTrials, judgeSearchTrial, startSearch } from './searches.js'
+import { hasAnswer } from './size-answer.js'
 import { listUsualTrials } from './trial-counts.js'
-import { hasAnswer, renderLimitsLine } from './trial-rows.js'
 
 /**
  * Runs the trials of searches, of which each follows from the outcomes before it.
@@ -14,6 +15,7 @@ import { hasAnswer, renderLimitsLine } from './trial-rows.js'
  */
 /**
  * @import { SizeSpec } from './searches.js'
+ * @import { AnsweredSize } from './size-answer.js'
  * @import { Tried } from './all-cpu.js'
  * @import { SearchOptions } from './step.js'
  */
@@ -63,7 +65,7 @@ function createSearch({ template, spec, cpus, timeLeft, say, signal, ...pass }) 
     tried.push({ arm, outcome })
     step = search.next(outcome)
     timeLeft.count({ template, isOver: step.done === true, seconds })
-    say(`    ${renderTrialState(outcome.held)}: ${outcome.why}${renderTimeLeft(timeLeft.estimate())}`)
+    say(`    ${renderTrialState(outcome.held)}: ${outcome.why}${renderTimeLeftNote(timeLeft.estimate())}`)
   }
   const announceAnswer = (/** @type {SizeSpec} */ sizeSpec, /** @type {string} */ heading) => {
     const sizes = [createResultSoFar({ template, spec: sizeSpec, cpus, tried, isOver: step.done === true })].flat()
@@ -85,6 +87,20 @@ function createSearch({ template, spec, cpus, timeLeft, say, signal, ...pass }) 
       if (isAnsweredByTrials(spec)) announceAnswer(spec, 'answer')
     },
   }
+}
+
+/**
+ * Renders the CPU request, the CPU limit and the memory limit of an answer. A request is left out if none is known; beside a
+ * neighbour, there is no CPU limit.
+ * @param {AnsweredSize} size
+ * @returns {string} one line; `no limits`: it has none
+ */
+function renderLimitsLine({ answer: { limits, requestCores }, neighbourCores }) {
+  if (limits === null) return 'no limits'
+  const { millicores, mebibytes } = roundLimitsUp(limits)
+  if (neighbourCores !== undefined) return `CPU request ${millicores}m, no CPU limit, memory limit ${mebibytes}Mi`
+  const request = requestCores === null ? '' : `CPU request ${roundCoresUp(requestCores)}m, `
+  return `${request}CPU limit ${millicores}m, memory limit ${mebibytes}Mi`
 }
 
 /**
@@ -162,6 +178,6 @@ export function createTimeLeft({ spec, templates, estimateSeconds }) {
  * @param {number} seconds
  * @returns {string} begins with a space; empty: nothing is left
  */
-export function renderTimeLeft(seconds) {
+export function renderTimeLeftNote(seconds) {
   return seconds > 0 ? ` (about ${renderSecondsLeft(STEP_SECONDS * Math.ceil(seconds / STEP_SECONDS))})` : ''
 }

@@ -15,48 +15,47 @@ const CPU_GRID = { least: 0.02, factor: 1.15 }
  * @returns {Search<SearchResult>} isFound: false: all the CPU does not hold, or a step could not be judged
  */
 export function* findCpuLimit({ template, cpus, known }) {
-  const last = computeCpuLimitIndex(cpus)
-  const computeCoresAt = (/** @type {number} */ index) => Math.min(cpus, computeCpuLimitAt(index))
+  const last = computeCpuLimitPlace(cpus)
   /**
    * Tries a place on the grid, unless its step is known.
-   * @param {number} index
+   * @param {number} place
    * @returns {Search<TriedStep>}
    */
-  function* tryIndex(index) {
-    const cores = computeCoresAt(index)
-    const step = known.get(index) ?? (yield* tryStep(withCpu(template, cores), cores))
-    known.set(index, step)
+  function* tryPlace(place) {
+    const cores = computeCoresAt(place, cpus)
+    const step = known.get(place) ?? (yield* tryStep(withCpu(template, cores), cores))
+    known.set(place, step)
     return step
   }
-  if (known.size === 0) yield* tryIndex(last)
+  if (known.size === 0) yield* tryPlace(last)
   const lastStep = known.get(last)
   if (known.size === 1 && lastStep && lastStep.held !== true) {
-    const obstacle = `at ${computeCoresAt(last)} cores: ${lastStep.why}`
+    const obstacle = `at ${computeCoresAt(last, cpus)} cores: ${lastStep.why}`
     return createCpuResult({ template, known, obstacle })
   }
   for (let stride = 1; ; stride *= 2) {
-    const index = chooseNextIndex({ known, last, stride })
-    if (index === null) return createCpuResult({ template, known, obstacle: null })
-    const step = yield* tryIndex(index)
+    const place = chooseNextPlace({ known, last, stride })
+    if (place === null) return createCpuResult({ template, known, obstacle: null })
+    const step = yield* tryPlace(place)
     if (step.held === null) return createCpuResult({ template, known, obstacle: step.why })
   }
 }
 
 /**
- * Chooses the place to try next, between the highest that failed and the lowest above it that held.
- * @param {{ known: Map<number, TriedStep>, last: number, stride: number }} options last: the last place of the grid; stride: the
- *   places to move while only one end is known
+ * Chooses the place to try next, between the highest that failed and the lowest above it that held: first the one just above the use,
+ * then one stride from the end that is known, or from the lower one if both are over four strides apart, else the middle.
+ * @param {{ known: Map<number, TriedStep>, last: number, stride: number }} options last: the last place of the grid; stride: in places
  * @returns {number | null} null: there is no place between them
  */
-function chooseNextIndex({ known, last, stride }) {
-  const heldIndexes = [...known].filter(([, step]) => step.held).map(([index]) => index)
-  const failedIndexes = [...known].filter(([, step]) => step.held === false).map(([index]) => index)
-  const low = Math.max(-1, ...failedIndexes)
-  const high = Math.min(last + 1, ...heldIndexes.filter(index => index > low))
+function chooseNextPlace({ known, last, stride }) {
+  const heldPlaces = [...known].filter(([, step]) => step.held).map(([place]) => place)
+  const failedPlaces = [...known].filter(([, step]) => step.held === false).map(([place]) => place)
+  const low = Math.max(-1, ...failedPlaces)
+  const high = Math.min(last + 1, ...heldPlaces.filter(place => place > low))
   if (high - low <= 1) return null
   const usedCores = Math.max(0, ...[...known.values()].flatMap(step => step.outcomes.map(o => o.coresMost)))
-  const aboveUse = computeCpuLimitIndex(usedCores) + 1
-  const isFirstMove = usedCores > 0 && heldIndexes.length === 1
+  const aboveUse = computeCpuLimitPlace(usedCores) + 1
+  const isFirstMove = usedCores > 0 && heldPlaces.length === 1
   if (isFirstMove && aboveUse > low && aboveUse < high) return aboveUse
   if (low === -1) return Math.max(0, high - stride)
   const isWide = high > last || high - low > 4 * stride
@@ -86,18 +85,26 @@ function createCpuResult({ template, known, obstacle }) {
 
 /**
  * Computes the CPU limit at a place on the grid, also beyond the CPUs of a machine.
- * @param {number} index from 0
+ * @param {number} place from 0
  * @returns {number} cores, with four decimals
  */
-export function computeCpuLimitAt(index) {
-  return Number((CPU_GRID.least * CPU_GRID.factor ** index).toFixed(4))
+export function computeCpuLimitAt(place) {
+  return Number((CPU_GRID.least * CPU_GRID.factor ** place).toFixed(4))
 }
+
+/**
+ * Computes the CPU limit at a place on the grid, at most the machine's CPUs.
+ * @param {number} place
+ * @param {number} cpus
+ * @returns {number} cores
+ */
+export const computeCoresAt = (place, cpus) => Math.min(cpus, computeCpuLimitAt(place))
 
 /**
  * Computes the place on the grid of a CPU limit, or the next one above, with a tolerance for the rounding of `computeCpuLimitAt`.
  * @param {number} cores
  * @returns {number} from 0, which is also the place of every smaller limit
  */
-export function computeCpuLimitIndex(cores) {
+export function computeCpuLimitPlace(cores) {
   return Math.max(0, Math.ceil(Math.log(cores / CPU_GRID.least) / Math.log(CPU_GRID.factor) - 0.01))
 }

@@ -4,13 +4,13 @@ import { computeRecommendedBytes } from './memory-floor.js'
 /**
  * The limits that a search found, to give to a sidecar. Pure.
  * @import { SizeResult } from '../../model/types.ts'
- * @import { Limits } from '../../model/container-limits.js'
+ * @import { ContainerLimits } from '../../model/container-limits.js'
  */
 
 /**
  * Computes the limits that were found, rounded up to millicores and MiB.
  * @param {Pick<SizeResult, 'cpu' | 'memory' | 'neighbourCores'>} size
- * @returns {Limits | null} beside a neighbour, the CPU is a request; null: no CPU limit or no memory limit was found
+ * @returns {ContainerLimits | null} beside a neighbour, the CPU is a request; null: no CPU limit or no memory limit was found
  */
 export function computeLimitsFound({ cpu, memory, neighbourCores }) {
   if (!cpu.isFound || cpu.held === null || !memory?.isFound) return null

@@ -4,14 +4,14 @@ import { createSearchResult, tryStep, withoutOutcomes, withRate } from './step.j
 /** @import { SearchResult, SearchSpec } from '../../model/types.ts' */
 /** @import { Search, SearchOptions } from './step.js' */
 
-// The search goes up to RATES_MOST, and down to the first rate divided by RATES_BELOW_MOST.
-const RATES_MOST = 1e6
-const RATES_BELOW_MOST = 20
+// The search goes up to RATE_MOST, and down to the first rate divided by DIVISOR_MOST.
+const RATE_MOST = 1e6
+const DIVISOR_MOST = 20
 
 /**
  * Finds the highest rate that holds. It doubles the rate while it holds, or halves it until it holds, then narrows
- * the bracket at its geometric mean, down to the precision. It tries no rate above RATES_MOST, nor below 1/s or the first
- * rate divided by RATES_BELOW_MOST.
+ * the bracket at its geometric mean, down to the precision. It tries no rate above RATE_MOST, nor below 1/s or the first
+ * rate divided by DIVISOR_MOST.
  * @param {SearchOptions & { spec: Extract<SearchSpec, { kind: 'knee' }> }} options
  * @returns {Search<SearchResult>} isFound: false: a rate could not be judged, none held, or none failed
  */
@@ -22,7 +22,7 @@ export function* findKnee({ template, spec }) {
   /** @type {number | null} */
   let failed = null
   let rate = spec.startPerSecond
-  while (rate >= Math.max(1, spec.startPerSecond / RATES_BELOW_MOST) && rate <= RATES_MOST) {
+  while (rate >= Math.max(1, spec.startPerSecond / DIVISOR_MOST) && rate <= RATE_MOST) {
     const step = yield* tryStep(withRate(template, rate), rate)
     steps.push(withoutOutcomes(step))
     if (step.held === null)

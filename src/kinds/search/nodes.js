@@ -4,12 +4,12 @@ import { GIB, MIB } from '../../lib/units.js'
 
 /**
  * Known nodes, `2c4g` as a node, and how many sidecars fit one. Pure.
- * @import { Limits } from '../../model/container-limits.js'
+ * @import { ContainerLimits } from '../../model/container-limits.js'
  */
 /** @typedef {{ name: string, cores: number, bytes: number, cpu: string | null }} Node cpu: null: not known */
 
 /**
- * Published by their makers: https://www.raspberrypi.com/documentation/computers/raspberry-pi.html and
+ * Nodes as their makers publish them: https://www.raspberrypi.com/documentation/computers/raspberry-pi.html and
  * https://aws.amazon.com/ec2/instance-types/t3/ and /t4/, read in 2025.
  * @type {Record<string, { cores: number, gibibytes: number, cpu: string }>}
  */
@@ -96,7 +96,7 @@ export function parseNodeOptions(text, reserved) {
 
 /**
  * Computes how many times limits fit into what is left of a node.
- * @param {Limits} limits of one sidecar, or of several together
+ * @param {ContainerLimits} limits of one sidecar, or of several together
  * @param {{ cores: number, bytes: number }} left cores and bytes of the node
  * @returns {{ count: number, limit: 'CPU' | 'memory', byCpu: number, byMemory: number }} count: a whole number;
  *   limit: the resource that bounds it (CPU if both do); byCpu, byMemory: the count by that resource alone, not

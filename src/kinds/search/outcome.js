@@ -1,6 +1,6 @@
 import { isSpoiled } from '../../judge/gates/gate.js'
 import { RATE_LEAST } from '../../judge/gates.js'
-import { findQuantileMs, listSidecars } from '../../judge/record/measures.js'
+import { computeRatePerSecond, findQuantileMs, listSidecars } from '../../judge/record/measures.js'
 
 /**
  * The outcome of one trial of a search. Pure.
@@ -51,7 +51,7 @@ export function judgeOutcome(record, p99Ms, { isOfLimits = false } = {}) {
   const measures = computeMeasures(record)
   const p99 = { measuredMs: measures.p99Ms, limitMs: p99Ms }
   const verdict =
-    judgeDeath(record) ??
+    judgeFailedTrial(record) ??
     judgeSaturation(record) ??
     judgeForeignGates(record, { p99, isOfLimits }) ??
     judgeLoad(record, p99)
@@ -66,7 +66,8 @@ function computeMeasures(record) {
   const sidecars = listSidecars(record)
   const findMost = (/** @type {(p: ProcessRecord) => number | null} */ measure) =>
     Math.max(0, ...sidecars.map(p => measure(p) ?? 0))
-  const hasWholeRate = record.load !== null && computeRate(record) >= RATE_LEAST * readPlannedRate(record)
+  const rate = computeRatePerSecond(record)
+  const hasWholeRate = rate !== null && rate >= RATE_LEAST * readPlannedRate(record)
   const isUnspoiled = !isSpoiled(record, 'cpuPerRequest') && !isSpoiled(record, 'memory')
   const isRead = (/** @type {ProcessRecord} */ p) =>
     p.cpuCores > 0 && Number(p.memory.peakBytes ?? p.memory.rssBytes) > 0
@@ -100,7 +101,7 @@ function createVerdict(held, why, fields) {
  * @param {TrialRecord} record
  * @returns {Verdict | null} held: null: nothing has ended, or not only sidecars; null: none of these cases
  */
-function judgeDeath(record) {
+function judgeFailedTrial(record) {
   const { ended, outcome, load, window, reasons } = record
   const killed =
     ended.find(e => e.isOutOfMemory && e.role === 'sidecar') ?? listSidecars(record).find(p => (p.oomKills ?? 0) > 0)
@@ -120,7 +121,7 @@ function judgeDeath(record) {
  * @returns {Verdict | null} null: the sidecar was not saturated, or the rate was nearly met
  */
 function judgeSaturation(record) {
-  const rate = computeRate(record)
+  const rate = computeRatePerSecond(record) ?? 0
   const isFarBelow = rate < CLEARLY_LESS * readPlannedRate(record)
   if (!isBoundByProxy(record) || !isFarBelow) return null
   const why = `${rate.toFixed(0)} requests/s were answered, bound by the ${record.boundBy}`
@@ -131,8 +132,8 @@ function judgeSaturation(record) {
  * Judges a trial whose latency something other than the sidecar spoiled.
  * @param {TrialRecord} record
  * @param {{ p99: P99, isOfLimits: boolean }} options
- * @returns {Verdict | null} held: true with `isOfLimits`, if only other programs interfered and the p99 was met; else null; null:
- *   nothing else spoiled it
+ * @returns {Verdict | null} held: true if, with `isOfLimits`, only other programs interfered and the p99 was met, else null; the
+ *   verdict is null: nothing but the sidecar spoiled it
  */
 function judgeForeignGates(record, { p99: { measuredMs, limitMs }, isOfLimits }) {
   const foreign = listForeignGates(record)
@@ -185,13 +186,6 @@ function listForeignGates(record) {
 
 /** Says whether the CPU of a sidecar, or of one of its workers, bound a trial. @param {TrialRecord} record */
 const isBoundByProxy = ({ boundBy }) => boundBy === 'sidecar' || boundBy === 'worker'
-
-/**
- * Computes the rate of a trial.
- * @param {TrialRecord} record
- * @returns {number} verified requests per second; 0: there is no load or no window
- */
-const computeRate = ({ load, window }) => (load && window ? load.verified / window.seconds : 0)
 
 /**
  * Reads the rate that a trial was to have.

@@ -2,12 +2,13 @@ import { computeRatePerSecond } from '../../judge/record/measures.js'
 import { groupBy } from '../../lib/group-by.js'
 import { MIB, renderNounCount } from '../../lib/units.js'
 import { renderArmName } from '../../model/arms.js'
-import { renderResources } from '../../model/container-limits.js'
+import { renderResourcesYaml } from '../../model/container-limits.js'
 import { answerSearches } from './answer.js'
 import { computeLimitsFound } from './found-limits.js'
 import { replaySearches } from './searches.js'
+import { hasAnswer } from './size-answer.js'
 import { readCpuCores } from './step.js'
-import { hasAnswer, renderTrialTables } from './trial-rows.js'
+import { renderTrialTables } from './trial-rows.js'
 
 /** The results of searches, with the trials that show them. Pure. */
 /** @import { Manifest, ResultOf, SearchResult, SearchStep, SizeResult, TrialRecord } from '../../model/types.ts' */
@@ -43,7 +44,7 @@ export const searchSections = {
   renderUnfinished({ manifest: { arms, search }, records, result }) {
     const { searches = [], sizes = [] } = result ?? {}
     const ended = searches.length + sizes.filter(size => size.isOver !== false).length
-    const planned = search?.kind === 'services' ? countLoads(arms, search.services) : arms.length
+    const planned = search?.kind === 'services' ? countServiceResults(arms, search.services) : arms.length
     return ended < planned ? `${ended} of ${planned} searches have ended, after ${records.length} trials` : null
   },
 }
@@ -54,7 +55,7 @@ export const searchSections = {
  * @param {{ ratePerSecond: number, payloadBytes: number }[]} services
  * @returns {number}
  */
-function countLoads(arms, services) {
+function countServiceResults(arms, services) {
   const loads = new Set(services.map(({ ratePerSecond, payloadBytes }) => `${ratePerSecond} ${payloadBytes}`))
   return new Set(arms.map(renderArmName)).size * loads.size
 }
@@ -104,7 +105,7 @@ function renderOlderSize(size) {
     isChecked
       ? `  ${renderArmName(size)}, for the pod spec of each sidecar:`
       : `  ${renderArmName(size)}: the answer did NOT pass its own check; what was found:`,
-    ...renderResources(limits),
+    ...renderResourcesYaml(limits),
   ]
 }
 
@@ -138,9 +139,9 @@ function renderExtrapolation({ extrapolated }) {
 /** Renders the bracket of a search, or why it found nothing, and each step. @param {SearchResult} result @returns {string[]} lines */
 function renderSearch(result) {
   const { looksFor, held, failed, why, isFound, steps, link } = result
-  const renderHeld = (/** @type {number | null} */ value) => (value === null ? 'nothing' : renderValue(value, result))
+  const renderEnd = (/** @type {number | null} */ end) => (end === null ? 'nothing' : renderStepValue(end, result))
   const finding = isFound
-    ? `${renderHeld(held)}; the bracket is [${renderHeld(failed)} failed, ${renderHeld(held)} held]`
+    ? `${renderEnd(held)}; the bracket is [${renderEnd(failed)} failed, ${renderEnd(held)} held]`
     : renderLack(result)
   const head = `${renderArmName(result)}, ${link}: ${WORDS[looksFor]} that holds: ${finding}: ${why}`
   return [head, ...steps.map(step => `    ${renderStep(step, result)}`)]
@@ -156,7 +157,7 @@ function renderLack(result) {
   const isJudged = steps.every(step => step.held !== null)
   const lack = isJudged ? 'not reachable on this machine' : 'no answer, for not every value could be judged'
   if (held === null) return lack
-  const value = renderValue(held, result)
+  const value = renderStepValue(held, result)
   return looksFor === 'knee' ? `${lack} beyond ${value}` : `${lack} below ${value}, which held`
 }
 
@@ -169,7 +170,7 @@ function renderLack(result) {
 function renderStep({ value, held, why, trials }, result) {
   const judged = held ? 'held' : 'failed'
   const outcome = held === null ? 'not judged' : judged
-  return `${renderValue(value, result).padEnd(16)} ${outcome.padEnd(10)} ${why} (${trials.join(', ')})`
+  return `${renderStepValue(value, result).padEnd(16)} ${outcome.padEnd(10)} ${why} (${trials.join(', ')})`
 }
 
 /**
@@ -178,7 +179,7 @@ function renderStep({ value, held, why, trials }, result) {
  * @param {Pick<SearchResult, 'unit'>} result
  * @returns {string}
  */
-function renderValue(value, { unit }) {
+function renderStepValue(value, { unit }) {
   if (unit === 'bytes') return `${(value / MIB).toFixed(2)} MiB`
   return unit === 'cores' ? renderNounCount(value, 'core') : `${value} requests/s`
 }

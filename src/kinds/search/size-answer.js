@@ -1,7 +1,7 @@
 import { groupBy } from '../../lib/group-by.js'
 import { computeLargestBytes, computeSidecarNeed, listOutcomesWithAllCpu } from './all-cpu.js'
 import { hasMetP99, judgeLimits } from './confirm.js'
-import { computeCpuLimitIndex } from './cpu-limit.js'
+import { computeCpuLimitPlace } from './cpu-limit.js'
 import { ROOM, suggestLimits } from './size.js'
 import { hasOnlyCpuRequest, readCpuCores } from './step.js'
 import { TRIALS } from './trial-counts.js'
@@ -14,8 +14,16 @@ import { TRIALS } from './trial-counts.js'
  * @import { Judgement } from './confirm.js'
  * @import { Outcome } from './outcome.js'
  * @typedef {NonNullable<SizeResult['answer']>} SizeAnswer
+ * @typedef {SizeResult & { answer: SizeAnswer }} AnsweredSize
  * @typedef {{ cores: number, bytes: number, outcomes: Outcome[] } & Judgement} JudgedLimits limits, and all trials at them
  */
+
+/**
+ * Says whether a result has an answer. Those of older searches have none.
+ * @param {SizeResult} size
+ * @returns {size is AnsweredSize}
+ */
+export const hasAnswer = size => size.answer !== undefined
 
 /**
  * Judges each pair of a CPU and a memory limit that was tried, by all trials at it.
@@ -82,8 +90,8 @@ function pickWithRoom(limits, groups) {
  * @param {JudgedLimits[]} groups all that were tried
  */
 function isMetOneStepBelow({ cores, bytes }, groups) {
-  const below = computeCpuLimitIndex(cores) - 1
-  return groups.some(other => other.bytes === bytes && computeCpuLimitIndex(other.cores) === below && hasMetP99(other))
+  const below = computeCpuLimitPlace(cores) - 1
+  return groups.some(other => other.bytes === bytes && computeCpuLimitPlace(other.cores) === below && hasMetP99(other))
 }
 
 /**

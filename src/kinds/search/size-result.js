@@ -51,12 +51,12 @@ export function createSizeResult({ template, cpus, p99Ms, tried, isOver, service
     }),
     memory:
       limits && createSearchResult({ ...answerFields, looksFor: 'memory', held: limits.bytes, unchargedBytes: 0 }),
-    checks: createChecks(answer),
+    checks: createAnswerChecks(answer),
     isChecked: state === 'confirmed',
     extrapolated: limits ? null : extrapolateCpu({ template, cpus, tried }),
     isOver,
     answer,
-    trials: listTriedTrials(tried),
+    trials: listSizeTrials(tried),
   }
 }
 
@@ -83,7 +83,7 @@ function createCpuSteps(groups, limits) {
  * @param {SizeAnswer} answer
  * @returns {SizeResult['checks']} []: there are no such trials
  */
-function createChecks({ met, missed, why, trials }) {
+function createAnswerChecks({ met, missed, why, trials }) {
   if (trials.length === 0) return []
   return [{ what: 'at the answer', mustHold: true, held: areAllMet({ met, missed }), why, trials }]
 }
@@ -103,7 +103,7 @@ function areAllMet({ met, missed }) {
  * @param {Tried[]} tried
  * @returns {NonNullable<SizeResult['trials']>}
  */
-function listTriedTrials(tried) {
+function listSizeTrials(tried) {
   return tried.map(({ arm, outcome: { trial, held, p99Ms, why } }) => ({
     trial,
     ratePerSecond: arm.load.ratePerSecond ?? 0,

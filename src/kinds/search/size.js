@@ -1,6 +1,6 @@
 import { computeSidecarNeed, listOutcomesWithAllCpu, tryLoadWithAllCpu } from './all-cpu.js'
 import { hasMetP99, judgeLimits } from './confirm.js'
-import { computeCpuLimitAt, computeCpuLimitIndex } from './cpu-limit.js'
+import { computeCoresAt, computeCpuLimitPlace } from './cpu-limit.js'
 import { tryLowerRates } from './lower-rates.js'
 import { roundUpBytes } from './memory-floor.js'
 import { withCpu, withMemory } from './step.js'
@@ -44,17 +44,9 @@ export function* tryLoad({ template, spec: { p99Ms, isExtrapolated }, cpus, trie
  *   bytes: the memory limit, rounded up
  */
 export function suggestLimits({ need, cpus }) {
-  const place = Math.min(computeCpuLimitIndex(cpus), computeCpuLimitIndex(need.cores) + ROOM.places)
+  const place = Math.min(computeCpuLimitPlace(cpus), computeCpuLimitPlace(need.cores) + ROOM.places)
   return { place, cores: computeCoresAt(place, cpus), bytes: roundUpBytes(need.bytes * ROOM.ofMemory) }
 }
-
-/**
- * Computes the CPU limit at a place on the grid, at most the machine's CPUs.
- * @param {number} place
- * @param {number} cpus
- * @returns {number} cores
- */
-const computeCoresAt = (place, cpus) => Math.min(cpus, computeCpuLimitAt(place))
 
 /**
  * Tries limits. After a trial that misses the p99, it adds CPU in growing steps, or memory if the kernel killed for it. For the
@@ -66,10 +58,10 @@ const computeCoresAt = (place, cpus) => Math.min(cpus, computeCpuLimitAt(place))
  * @returns {Trials} it yields the arms to measure
  */
 export function* tryLimits({ template, cpus, p99Ms, tried, need, isSmallest }) {
-  const last = computeCpuLimitIndex(cpus)
+  const last = computeCpuLimitPlace(cpus)
   let { place, bytes } = suggestLimits({ need, cpus })
-  // Within 15 % of the mean every burst is throttled, and chance decides whether a trial meets the p99.
-  let failed = isSmallest ? computeCpuLimitIndex(need.cores) : place - 1
+  // At the first place above the mean every burst is throttled, and chance decides whether a trial meets the p99.
+  let failed = isSmallest ? computeCpuLimitPlace(need.cores) : place - 1
   let stride = ROOM.places
   let trials = 0
   let lost = 0

@@ -2,14 +2,13 @@ import { groupBy } from '../../lib/group-by.js'
 import { alignRight, renderTextTable, wrapText } from '../../lib/text-table.js'
 import { MIB } from '../../lib/units.js'
 import { renderArmName } from '../../model/arms.js'
-import { roundCoresUp, roundLimitsUp } from '../../model/container-limits.js'
+import { roundCoresUp } from '../../model/container-limits.js'
 import { RULE } from './confirm.js'
 
 /**
  * Every trial of `size`, and what its limits mean. Pure.
  * @import { SizeResult } from '../../model/types.ts'
- * @typedef {NonNullable<SizeResult['answer']>} SizeAnswer
- * @typedef {SizeResult & { answer: SizeAnswer }} AnsweredSize
+ * @import { AnsweredSize, SizeAnswer } from './size-answer.js'
  */
 
 const MEMORY =
@@ -18,27 +17,6 @@ const REQUEST = {
   ofUse: 'CPU request: what the busiest sidecar used on average, and 15 % more.',
   tried:
     'CPU: the request of each sidecar, without a CPU limit, beside the neighbour. None below what the busiest sidecar used on average is tried.',
-}
-
-/**
- * Says whether a result has an answer. Those of older searches have none.
- * @param {SizeResult} size
- * @returns {size is AnsweredSize}
- */
-export const hasAnswer = size => size.answer !== undefined
-
-/**
- * Renders the CPU request, the CPU limit and the memory limit of an answer. A request is left out if none is known; beside a
- * neighbour, there is no CPU limit.
- * @param {AnsweredSize} size
- * @returns {string} one line; `no limits`: it has none
- */
-export function renderLimitsLine({ answer: { limits, requestCores }, neighbourCores }) {
-  if (limits === null) return 'no limits'
-  const { millicores, mebibytes } = roundLimitsUp(limits)
-  if (neighbourCores !== undefined) return `CPU request ${millicores}m, no CPU limit, memory limit ${mebibytes}Mi`
-  const request = requestCores === null ? '' : `CPU request ${roundCoresUp(requestCores)}m, `
-  return `${request}CPU limit ${millicores}m, memory limit ${mebibytes}Mi`
 }
 
 /**
@@ -51,7 +29,7 @@ export function renderTrialTables(sizes) {
   const tables = [...groupBy(sizes, renderArmName)].flatMap(([name, sizesOfPlane]) => [
     `${name}: each trial, and the limits that it had`,
     ...renderTrialTable(sizesOfPlane).map(line => `  ${line}`),
-    ...sizesOfPlane.flatMap(({ answer: { need } }) => (need ? [renderNeed(need)] : [])),
+    ...sizesOfPlane.flatMap(({ answer: { need } }) => (need ? [renderUse(need)] : [])),
     '',
   ])
   const isRequestTried = sizes.some(({ neighbourCores }) => neighbourCores !== undefined)
@@ -99,7 +77,7 @@ function renderTrialCells({ trial, ratePerSecond, cpuCores, memoryBytes, state, 
  * @param {NonNullable<SizeAnswer['need']>} need
  * @returns {string} one line; without `memory`, it ends after the bytes of the largest sidecar
  */
-function renderNeed({ cores, bytes, memory }) {
+function renderUse({ cores, bytes, memory }) {
   const renderMebibytesOrDash = (/** @type {number | null} */ value) =>
     value === null ? '-' : (value / MIB).toFixed(1)
   const used = `  the busiest sidecar used ${(1000 * cores).toFixed(0)}m, and the largest ${renderMebibytesOrDash(bytes)} MiB`

@@ -37,8 +37,8 @@ export function drawSearches(searches) {
       rows: searches.map(search => ({
         label: renderArmName(search),
         cells: [
-          hasFoundValue(search) ? { text: renderValue(search.held, search), value: search.held } : null,
-          search.failed === null ? null : { text: renderValue(search.failed, search) },
+          hasFoundValue(search) ? { text: renderAnswerValue(search.held, search), value: search.held } : null,
+          search.failed === null ? null : { text: renderAnswerValue(search.failed, search) },
         ],
       })),
     },
@@ -55,7 +55,7 @@ export function renderSearches(searches) {
   const [first, ...others] = searches.filter(hasFoundValue)
   if (first === undefined) return []
   if (others.length === 0)
-    return [`${renderArmName(first)} ${WORDS[first.looksFor].holds} ${renderValue(first.held, first)}.`]
+    return [`${renderArmName(first)} ${WORDS[first.looksFor].holds} ${renderAnswerValue(first.held, first)}.`]
   return others.map(other => renderComparison(first, other))
 }
 
@@ -104,7 +104,7 @@ export function warnOfSearch(search) {
  * @param {Pick<SearchResult, 'unit'>} result
  * @returns {string}
  */
-function renderValue(value, { unit }) {
+function renderAnswerValue(value, { unit }) {
   if (unit === 'bytes') return `${Number((value / MIB).toFixed(2))} MiB`
   return unit === 'cores' ? `${value} CPU` : `${value} req/s`
 }

@@ -1,7 +1,7 @@
 import { BenchError } from '../../lib/errors.js'
 import { createVersionBound } from '../../lib/version.js'
 import { createProcess } from '../../model/processes.js'
-import { readServiceTime, renderHeaders } from '../../model/requests.js'
+import { readServiceTime, renderFillerHeaders } from '../../model/requests.js'
 import { isPostQuantum } from '../../model/sidecar-contract.js'
 import { countSlices, orderSlices } from '../slices.js'
 import { parseResult } from './summary.js'
@@ -126,7 +126,7 @@ function createVariables({ urls, certificate, host, load, tailMs, arms, seed }) 
     ...(load.isInterleaved ? createInterleavedVariables({ load, tailMs, urls, arms, seed }) : {}),
     CONNECTIONS: load.connections,
     PAYLOAD_BYTES: computeLargestBody(load),
-    ...(load.requests && { REQUESTS: renderRequests(arms?.map(arm => arm.load) ?? [load]) }),
+    ...(load.requests && { REQUESTS: renderRequestKinds(arms?.map(arm => arm.load) ?? [load]) }),
     WARMUP_MS: Math.round(load.warmupSeconds * 1000),
     WINDOW_MS: Math.round(load.windowSeconds * 1000),
     TAIL_MS: tailMs,
@@ -163,10 +163,10 @@ function computeLargestBody({ payloadBytes = 0, requests = [] }) {
  * @param {Load[]} loads of each arm
  * @returns {string} a list for each arm; []: its requests are echoed
  */
-function renderRequests(loads) {
+function renderRequestKinds(loads) {
   const render = (/** @type {RequestKind} */ { requestHeaderBytes, serviceTime, chunks, ...kind }) => ({
     ...kind,
-    headers: renderHeaders(requestHeaderBytes),
+    headers: renderFillerHeaders(requestHeaderBytes),
     isTimed: readServiceTime({ serviceTime }).meanMs > 0,
   })
   return JSON.stringify(loads.map(({ requests = [] }) => requests.map(render)))

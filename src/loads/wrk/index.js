@@ -1,6 +1,6 @@
 import { createVersionBound } from '../../lib/version.js'
 import { createProcess } from '../../model/processes.js'
-import { hasChunks, renderHeaders } from '../../model/requests.js'
+import { hasChunks, renderFillerHeaders } from '../../model/requests.js'
 import { countSlices, orderSlices } from '../slices.js'
 import { parseResult } from './result.js'
 
@@ -79,7 +79,7 @@ export const wrk = {
       ],
       env: {
         ...(arms ? createInterleavedVariables({ arms, load, tailMs, seed }) : {}),
-        ...renderRequests(arms?.map(arm => arm.load) ?? [load]),
+        ...createRequestVariables(arms?.map(arm => arm.load) ?? [load]),
       },
       folder,
       scripts: [scripts],
@@ -110,7 +110,8 @@ function createInterleavedVariables({ arms, load, tailMs, seed = 0 }) {
   const { sliceMs = 0 } = load
   const slices = countSlices(load, { sliceMs, tailMs })
   return {
-    ARMS: arms.map(({ urls: [url] }) => new URL(url).host).join(','),
+    // `URL` drops the port of an address that is the default of its scheme.
+    ARMS: arms.map(({ urls: [url] }) => url.split('/')[2]).join(','),
     PAYLOADS: arms.map(arm => readAnswerBytes(arm.load)).join(','),
     ORDER: orderSlices({ arms: arms.length, slices, seed }),
     SLICE_MS: `${sliceMs}`,
@@ -127,15 +128,15 @@ function readAnswerBytes({ payloadBytes = 0, requests }) {
 }
 
 /**
- * Renders the variables of the request of each arm, in their order with semicolons between them.
+ * Creates the variables of requests: each has those of all arms, in their order with semicolons between them.
  * @param {Load[]} loads each has one kind of request, or all are echoes
  * @returns {Record<string, string>} by name; {}: all are echoes
  */
-function renderRequests(loads) {
+function createRequestVariables(loads) {
   const kinds = loads.flatMap(({ requests = [] }) => requests)
   if (kinds.length === 0) return {}
   const renderHeaderOptions = (/** @type {number} */ bytes) =>
-    Object.entries(renderHeaders(bytes)).map(([name, value]) => `${name}=${value}`)
+    Object.entries(renderFillerHeaders(bytes)).map(([name, value]) => `${name}=${value}`)
   return {
     METHODS: kinds.map(({ method }) => method).join(';'),
     PATHS: kinds.map(({ path }) => path).join(';'),

@@ -39,7 +39,7 @@ const report = z.object({
  * @param {string} log of wrk
  * @param {number} [place] of the arm among interleaved ones
  * @returns {LoadResult | null} null: it printed no result, or none for an arm at this place
- * @throws {BenchError} if a line is damaged, or the number of lines is not that of the threads
+ * @throws {BenchError} if a line is damaged, or the number of lines is not that of the threads; as `sumServiceTimes`
  */
 export function parseResult(log, place = 0) {
   const reports = log.split('\n').flatMap((line, i) => {
@@ -82,6 +82,7 @@ export function parseResult(log, place = 0) {
  * Sums the service times that the application reported, and computes the p50 and p99 of how much longer it waited.
  * @param {ThreadReport[]} threads
  * @returns {Pick<LoadResult, 'waited'>} {}: it reported none
+ * @throws {BenchError} if it reported times without delays
  */
 function sumServiceTimes(threads) {
   const reported = threads.flatMap(({ waited }) => waited ?? [])

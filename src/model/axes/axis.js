@@ -131,7 +131,7 @@ export function parseSizeOrZero(text) {
 export function parseCores(text) {
   const cores = Number(text)
   if (!/^(\d+\.?\d*|\.\d+)$/.test(text) || !(cores > 0) || !Number.isFinite(cores))
-    throw new UsageError('caps are positive numbers of cores such as 0.25,1, or the word none')
+    throw new UsageError('a positive number of cores is needed, such as 0.25')
   return cores
 }
 

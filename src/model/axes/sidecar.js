@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { UsageError } from '../../lib/errors.js'
 import { cpuLimitCores, cpuRequestCores, createCountSchema, memoryBytes } from '../bounds.js'
 import { ALL, FEATURE_NAMES, featureSet, LEAN, orderFeatures, recordedFeatures } from '../features.js'
 import {
@@ -142,7 +143,7 @@ export const CPU_LIMIT_AXIS = {
   option: {
     flags: '--cpu <list>',
     help: 'CPU limit of each sidecar in cores, such as 0.5,1; or none',
-    parse: parseCores,
+    parse: parseCpuLimit,
     all: 'none',
   },
   isOfSidecars: true,
@@ -151,4 +152,15 @@ export const CPU_LIMIT_AXIS = {
   readValue: arm => arm.cpuLimitCores,
   render: v => (v === null ? 'no cap' : renderCount(v, 'core')),
   label: 'cap',
+}
+
+/**
+ * Parses a CPU limit of a list.
+ * @param {string} text such as 0.25
+ * @returns {number} cores
+ * @throws {UsageError} for `none`, which is no value of a list, and any other text
+ */
+function parseCpuLimit(text) {
+  if (text === 'none') throw new UsageError('none is no value of a list: give it alone')
+  return parseCores(text)
 }

@@ -323,6 +323,7 @@ export const observationSchema = z
     clockOffsetMs: z.number().describe("how far the clock of what observes is from the generator's"),
   })
   .refine(
+    // An absent list counts as one that is long enough.
     ({
       processes,
       start,

@@ -146,9 +146,7 @@ export function readQuotaV2(folder) {
  * @throws the system's error if a counter file cannot be opened
  */
 function openCounters({ folder, folders, paths, parseUsage, throttled, prefix, anon, quotaFile, readQuota }) {
-  const entries = Object.entries(paths).map(([name, file]) => [name, openCounterFile(file)])
-  /** @type {Record<keyof typeof paths, ReturnType<typeof openCounterFile> | undefined>} */
-  const files = Object.fromEntries(entries)
+  const files = openCounterFiles(paths)
   const readMemory = (/** @type {string} */ stat) => ({
     anonBytes: parseNumberAfter(stat, `${prefix}${anon}`),
     workingSetBytes: Math.max(0, parseNumber(readFile('current')) - parseNumberAfter(stat, `${prefix}inactive_file`)),
@@ -192,8 +190,26 @@ function openCounters({ folder, folders, paths, parseUsage, throttled, prefix, a
         return pids.filter(pid => !members.includes(pid)).map(pid => `process ${pid} is not in ${current}`)
       }),
     close() {
-      for (const file of Object.values(files)) file?.close()
+      for (const file of Object.values(files)) file.close()
     },
+  }
+}
+
+/**
+ * Opens counter files. If one cannot be opened, those that are open are closed.
+ * @param {CounterPaths} paths
+ * @returns {{ [Name in keyof CounterPaths]?: ReturnType<typeof openCounterFile> }}
+ * @throws the system's error if one cannot be opened
+ */
+function openCounterFiles(paths) {
+  /** @type {Record<string, ReturnType<typeof openCounterFile>>} */
+  const files = {}
+  try {
+    for (const [name, file] of Object.entries(paths)) files[name] = openCounterFile(file)
+    return files
+  } catch (error) {
+    for (const file of Object.values(files)) file.close()
+    throw error
   }
 }
 

@@ -74,8 +74,8 @@ export function parseListeners({ tcp, tcp6 }) {
  * @returns {string[]} as /proc/net/tcp writes them; []: none, or it cannot be read
  */
 export function listPeers({ address, port }) {
-  const accepted = parseSocketTable(readProcFile('/proc/self/net/tcp'), ESTABLISHED)
-  return accepted.filter(socket => socket.address === address && socket.port === port).map(({ remote }) => remote)
+  const established = parseSocketTable(readProcFile('/proc/self/net/tcp'), ESTABLISHED)
+  return established.filter(socket => socket.address === address && socket.port === port).map(({ remote }) => remote)
 }
 
 /**

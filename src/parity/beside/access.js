@@ -167,8 +167,8 @@ export function hasAcceptedPlaintext({ differences }) {
 export async function probePeers(rig) {
   const { configuration } = rig
   const results = await probeAccess(rig)
-  return [...groupBy(results, ({ direction }) => direction)].map(([direction, ofDirection]) => {
-    const differences = listAccessDifferences(ofDirection)
+  return [...groupBy(results, ({ direction }) => direction)].map(([direction, directionResults]) => {
+    const differences = listAccessDifferences(directionResults)
     const expected = renderAccess(configuration, direction)
     const found = differences.length === 0 ? expected : `${differences.length} peers treated otherwise`
     const isOfPermissive = direction === 'in permissive mode' && configuration.tls !== 'plaintext'

@@ -85,8 +85,7 @@ const COMMON = [
   {
     name: 'a split by weight',
     // A split is tested twice before it is called wrong: one right sample in 200 is as far off.
-    run: async rig =>
-      (await isSplitRight(rig)) || (await isSplitRight(rig)) ? [] : ['not 80 : 20 (chi-square, 0.5 %)'],
+    run: async rig => ((await testSplit(rig)) || (await testSplit(rig)) ? [] : ['not 80 : 20 (chi-square, 0.5 %)']),
   },
 ]
 
@@ -210,12 +209,12 @@ async function measureSeconds(send) {
 }
 
 /**
- * Says whether the shares of a split's upstreams fit its weights, by a chi-square test on SPLIT_REQUESTS answers.
+ * Tests a split by chi-square on SPLIT_REQUESTS answers.
  * @param {Probed} rig
- * @returns {Promise<boolean>}
+ * @returns {Promise<boolean>} true: the shares of its upstreams fit its weights
  * @throws {Error} that of a request that is not answered, once none is under way
  */
-async function isSplitRight(rig) {
+async function testSplit(rig) {
   const agent = new http.Agent({ keepAlive: true })
   /** @type {EchoedRequest[]} */
   const answers = []
@@ -262,12 +261,12 @@ function listAnswerDifferences(answer, expected) {
 }
 
 /**
- * Says whether a text, such as the path of a call, arrives at an upstream within ARRIVAL_SECONDS.
+ * Waits until a text, such as the path of a call, arrives at an upstream, for ARRIVAL_SECONDS at most.
  * @param {Pick<Probed, 'hasReceived'>} rig
  * @param {string} text
- * @returns {Promise<boolean>}
+ * @returns {Promise<boolean>} false: it did not arrive in time
  */
-export function hasArrived(rig, text) {
+export function waitForArrival(rig, text) {
   return pollInTime(() => rig.hasReceived(text), { deadlineSeconds: ARRIVAL_SECONDS })
 }
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import net from 'node:net'
-import { createLoneRetryCheck, hasArrived, requestEcho } from './answers.js'
+import { createLoneRetryCheck, requestEcho, waitForArrival } from './answers.js'
 import { chooseHostEndpoint, GREETING } from './corpus.js'
 
 /** The checks of bytes: connections that every plane which carries bytes must carry alike. */
@@ -59,14 +59,14 @@ export const BYTES = [
       const { received, fault } = await exchangeBytes(rig, { host: 'greeting', bytes, waitsForData: true })
       if (fault !== null || `${received}` !== GREETING)
         return [`${received.length} bytes${fault ? `, ${fault}` : ''}, expected ${GREETING}`]
-      return (await hasArrived(rig, `${bytes}`)) ? [] : ['what the client sent after it did not arrive']
+      return (await waitForArrival(rig, `${bytes}`)) ? [] : ['what the client sent after it did not arrive']
     },
   },
   ...[
     ['rude', 'an upstream that resets the connection'],
     ['quiet', 'an upstream that closes the connection'],
     ['gone', 'an upstream that refuses the connection'],
-  ].map(([host, name]) => ({ name, run: (/** @type {Probed} */ rig) => checkIsClosed(rig, host) })),
+  ].map(([host, name]) => ({ name, run: (/** @type {Probed} */ rig) => checkClosed(rig, host) })),
 ]
 
 /** @type {Check} */
@@ -83,7 +83,7 @@ export const NEXT_ENDPOINT = {
 /** @type {Check} */
 export const CONNECT_TIMEOUT_OF_BYTES = {
   name: 'an upstream that cannot be connected in time',
-  run: rig => checkIsClosed(rig, 'full'),
+  run: rig => checkClosed(rig, 'full'),
 }
 
 /** Sends nothing, so that a sidecar has no unread bytes, for which its kernel would send a reset, too. @type {Check} */
@@ -114,7 +114,7 @@ function createEchoCheck(name, count) {
  * @param {string} host
  * @returns {Promise<string[]>} the differences; []: none
  */
-async function checkIsClosed(rig, host) {
+async function checkClosed(rig, host) {
   const { received, fault } = await exchangeBytes(rig, { host, bytes: Buffer.from('bytes') })
   return [
     ...(received.length > 0 ? [`${received.length} bytes, expected nothing`] : []),

@@ -52,7 +52,7 @@ export function createGrpcServer(name, note) {
 }
 
 /**
- * Answers one stream as its path demands (GRPC_PATHS).
+ * Answers one stream as its path demands (GRPC_PATHS). At `/headers` the message is the JSON of the request's headers.
  * @param {http2.ServerHttp2Stream} stream
  * @param {{ name: string, path: string, headers: http2.IncomingHttpHeaders }} request name: that of the upstream
  * @throws {Error} if the stream breaks

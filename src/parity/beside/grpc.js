@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import http2 from 'node:http2'
 import { setTimeout as delay } from 'node:timers/promises'
 import { CODES, callUnary, frameMessage, openChannel } from '../../node/call.js'
-import { ANSWER_SECONDS, hasArrived } from './answers.js'
+import { ANSWER_SECONDS, waitForArrival } from './answers.js'
 import { CANCELLED, GRPC_PATHS, REASON } from './grpc-upstream.js'
 
 /** The checks of gRPC: unary calls that every plane which carries gRPC must carry alike. */
@@ -88,7 +88,7 @@ export const UNARY = [
 export const CANCELLATION = createCallCheck('a call that the client cancels', async ({ ask, rig }) => {
   const { path, differences } = await cancelCall(ask, rig)
   if (differences.length > 0) return differences
-  return (await hasArrived(rig, CANCELLED + path)) ? [] : ['the upstream was not told']
+  return (await waitForArrival(rig, CANCELLED + path)) ? [] : ['the upstream was not told']
 })
 
 /**
@@ -143,7 +143,7 @@ async function cancelCall(ask, rig) {
   await ask(path, {
     begin: async stream => {
       stream.end(frameMessage(Buffer.from('message')))
-      if (!(await hasArrived(rig, path))) differences.push('it did not come to the upstream')
+      if (!(await waitForArrival(rig, path))) differences.push('it did not come to the upstream')
       stream.close(NGHTTP2_CANCEL)
     },
   }).then(
@@ -173,7 +173,7 @@ async function checkNextCall(ask) {
 function listFieldDifferences(actual, expected) {
   return Object.keys(expected)
     .filter(name => actual[name] !== expected[name])
-    .map(name => `${name} ${renderShortValue(actual[name])}, expected ${renderShortValue(expected[name])}`)
+    .map(name => `${name} ${renderFieldValue(actual[name])}, expected ${renderFieldValue(expected[name])}`)
 }
 
 /**
@@ -181,6 +181,6 @@ function listFieldDifferences(actual, expected) {
  * @param {unknown} value
  * @returns {string}
  */
-function renderShortValue(value) {
+function renderFieldValue(value) {
   return typeof value === 'string' && value.length > 60 ? `${value.length} bytes` : `${value}`
 }

@@ -13,6 +13,8 @@ const [ALERT, HANDSHAKE] = [21, 22]
 const [CLIENT_HELLO, SERVER_HELLO] = [1, 2]
 const [SERVER_NAME, GROUPS, SIGNATURES, VERSIONS, KEY_SHARE] = [0, 10, 13, 43, 51]
 const RANDOM_BYTES = 32
+// A list of groups or key shares that has none: only its length.
+const EMPTY_LIST = Buffer.alloc(2)
 const RECORD_HEAD_BYTES = 5
 const HELLO_HEAD_BYTES = 4
 const TLS_1_2 = 0x0303
@@ -128,7 +130,7 @@ function readChosenGroup(record) {
 /**
  * Reads the groups of a ClientHello.
  * @param {Buffer} record
- * @returns {{ groups: string[], shares: string[] } | null} null: the record is none
+ * @returns {{ groups: string[], shares: string[] } | null} as `parseClientGroups`; null: the record is none
  * @throws {RangeError} or TypeError, if a length reaches beyond the message
  */
 function readOfferedGroups(record) {
@@ -138,14 +140,14 @@ function readOfferedGroups(record) {
   const suitesOffset = sessionOffset + 1 + message[sessionOffset]
   const compressionOffset = suitesOffset + 2 + message.readUInt16BE(suitesOffset)
   const extensionsOffset = compressionOffset + 1 + message[compressionOffset]
-  const groupList = findExtension(message, extensionsOffset, GROUPS)
-  const shareList = findExtension(message, extensionsOffset, KEY_SHARE)
+  const groupList = findExtension(message, extensionsOffset, GROUPS) ?? EMPTY_LIST
+  const shareList = findExtension(message, extensionsOffset, KEY_SHARE) ?? EMPTY_LIST
   const groups = []
-  for (let i = 0; groupList !== null && i < Math.floor(groupList.readUInt16BE(0) / 2); i++)
+  for (let i = 0; i < Math.floor(groupList.readUInt16BE(0) / 2); i++)
     groups.push(renderGroup(groupList.readUInt16BE(2 + 2 * i)))
   const shares = []
   // Each share is a group, a length and so many bytes.
-  for (let i = 2; shareList !== null && i < shareList.length; i += 4 + shareList.readUInt16BE(i + 2))
+  for (let i = 2; i < shareList.length; i += 4 + shareList.readUInt16BE(i + 2))
     shares.push(renderGroup(shareList.readUInt16BE(i)))
   return { groups, shares }
 }

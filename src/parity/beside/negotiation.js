@@ -51,23 +51,35 @@ function renderFirstGroup(group) {
  * @returns {Promise<string>} TAKES_OTHERS: it accepts P-256, to which it is not pinned; NO_TLS: the handshake failed
  */
 export async function negotiateAsServer({ endpoint, credentials, configuration: { groups } }) {
-  const session = await renderHandshake(endpoint, { ...PREFERENCES, ...credentials })
-  const otherSession = await renderHandshake(endpoint, { ...PREFERENCES, ...credentials, ecdhCurve: 'P-256' })
+  const negotiate = (/** @type {tls.ConnectionOptions} */ options) =>
+    negotiateSession(endpoint, { ...PREFERENCES, ...credentials, ...options }).catch(() => NO_TLS)
+  const session = await negotiate({})
+  const otherSession = await negotiate({ ecdhCurve: 'P-256' })
   if (otherSession !== NO_TLS) return TAKES_OTHERS
   return hasChoice(groups) ? `${session}${renderFirstGroup(await readServerGroup(endpoint, groups))}` : session
 }
 
 /**
- * Checks whether the server's sidecar accepts a strong suite other than the one to which it is pinned. Any handshake that fails
- * counts as refused.
+ * Checks whether the server's sidecar accepts a strong suite other than the one to which it is pinned.
  * @param {{ endpoint: Endpoint, credentials: tls.ConnectionOptions, suite: string }} peer
- * @returns {Promise<ProbedRow>} the row `parity-suites`
+ * @returns {Promise<ProbedRow>} the row `parity-suites`; `no handshake` and the error, if the sidecar neither accepts nor refuses it
  */
 export async function probeSuites({ endpoint, credentials, suite }) {
-  const session = await renderHandshake(endpoint, { ...credentials, ciphers: OTHER_SUITE })
   const expected = `no suite but ${suite}`
-  const suites = session === NO_TLS ? expected : `${OTHER_SUITE} too`
-  return { name: 'parity-suites', found: suites, expected, differences: [] }
+  const found = await negotiateSession(endpoint, { ...credentials, ciphers: OTHER_SUITE }).then(
+    () => `${OTHER_SUITE} too`,
+    error => (isRefusal(error) ? expected : `no handshake: ${error.message}`),
+  )
+  return { name: 'parity-suites', found, expected, differences: [] }
+}
+
+/**
+ * Says whether a handshake failed because the peer refused it: by an alert, or by closing the connection without one, as Pipy 1.5.18 and
+ * 2.0.2 do.
+ * @param {NodeJS.ErrnoException} error
+ */
+function isRefusal({ code = '' }) {
+  return code.includes('_ALERT_') || code === 'ECONNRESET'
 }
 
 /**
@@ -119,23 +131,21 @@ export function renderSession(socket, group) {
 }
 
 /**
- * Makes a handshake, and renders its session.
+ * Makes a handshake, and ends the connection.
  * @param {Endpoint} endpoint
  * @param {tls.ConnectionOptions} options
- * @returns {Promise<string>} NO_TLS: it failed, or nothing arrived for HANDSHAKE_MS
+ * @returns {Promise<string>} the session, as `renderSession`
+ * @throws {Error} if it fails, or nothing arrives for HANDSHAKE_MS
  */
-function renderHandshake({ address, port }, options) {
-  return new Promise(resolve => {
+function negotiateSession({ address, port }, options) {
+  return new Promise((resolve, reject) => {
     const socket = tls.connect({ host: address, port, servername: 'server', rejectUnauthorized: false, ...options })
-    const settle = (/** @type {string} */ outcome) => {
-      socket.destroy()
-      resolve(outcome)
-    }
-    socket.setTimeout(HANDSHAKE_MS, () => settle(NO_TLS))
-    socket.on('error', () => settle(NO_TLS))
+    socket.setTimeout(HANDSHAKE_MS, () => socket.destroy(new Error(`nothing arrived for ${HANDSHAKE_MS / 1000} s`)))
+    socket.on('error', reject)
     socket.on('secureConnect', () => {
       const { name } = /** @type {tls.EphemeralKeyInfo} */ (socket.getEphemeralKeyInfo())
-      settle(renderSession(socket, `${name}`))
+      resolve(renderSession(socket, `${name}`))
+      socket.destroy()
     })
   })
 }

@@ -19,7 +19,7 @@ const POOL_REQUESTS = 10
 const POOL_ENTRIES = ['client', 'permissive']
 
 /**
- * The configuration of the sidecars.
+ * The configuration of the sidecars, by which checks know what to expect.
  * @typedef {object} Configuration
  * @property {Tls} tls
  * @property {Protocol} protocol
@@ -37,7 +37,7 @@ const POOL_ENTRIES = ['client', 'permissive']
  * @property {Record<string, Credentials>} credentials by name
  * @property {Configuration} configuration
  * @property {number} [requestSeconds] the sidecars' timeout of a request; absent: the answers were not probed yet
- * @property {string[]} [answered] the differences of the answers; absent: they were not probed yet
+ * @property {string[]} [answerDifferences] absent: the answers were not probed yet
  */
 /**
  * The rig as the checks beside the services use it.
@@ -65,9 +65,9 @@ function chooseChecks({ protocol }) {
 }
 
 /**
- * Probes the answers, the connect timeout, the refusals and the negotiation of a rig. The answers have no row yet: `rig.answered`
- * keeps their differences, to which `probeLoneRetry` adds a check. An error of a check is a difference: it does not throw.
- * @param {Probed} rig gets `answered`
+ * Probes the answers, the connect timeout, the refusals and the negotiation of a rig. The answers have no row yet:
+ * `probeLoneRetry` creates it from their differences and one more check. An error of a check is a difference: it does not throw.
+ * @param {Probed} rig gets `answerDifferences`
  * @returns {Promise<ProbedRow[]>} all rows but that of the answers
  */
 export async function probeAnswers(rig) {
@@ -78,7 +78,7 @@ export async function probeAnswers(rig) {
   const words = { right: timedOut, wrong: `not ${timedOut}` }
   // This check takes as long as the timeout of a request, so the others run at the same time.
   const connecting = probeCheck(rig, { name: 'parity-connect-timeout', check: connectCheck, words })
-  rig.answered = await runChecks(rig, chooseChecks(configuration))
+  rig.answerDifferences = await runChecks(rig, chooseChecks(configuration))
   const rows = await probeProtocolChecks(rig)
   const access = await probePeers(rig)
   const negotiation = await probeNegotiation(rig)
@@ -144,12 +144,12 @@ async function probeNegotiation(rig) {
  * @throws {Error} if `probeAnswers` has not ended before
  */
 export async function probeLoneRetry(rig) {
-  const { configuration, answered } = rig
-  if (!answered) throw new Error('the answers were not probed before')
+  const { configuration, answerDifferences } = rig
+  if (!answerDifferences) throw new Error('the answers were not probed before')
   const checkCount = chooseChecks(configuration).length + 1
   const renderCount = (/** @type {number} */ wrong) => `${checkCount - wrong} of ${checkCount} as they must be`
   const loneRetryCheck = configuration.protocol === 'tcp' ? LONE_RETRY_OF_BYTES : LONE_RETRY
-  const differences = [...answered, ...(await runChecks(rig, [loneRetryCheck]))]
+  const differences = [...answerDifferences, ...(await runChecks(rig, [loneRetryCheck]))]
   const wrong = new Set(differences.map(line => line.split(': ')[0])).size
   return createRow('parity-answers', differences, { right: renderCount(0), wrong: renderCount(wrong) })
 }

@@ -10,7 +10,7 @@ import { EJECTION } from '../rig-models.js'
 const { consecutiveFailures: FAILURES, baseSeconds: BASE_SECONDS } = EJECTION
 // Envoy's threads need a moment to tell each other that an endpoint is ejected.
 const SETTLED_MS = 100
-// Envoy checks once a second which ejections are over; the other two seconds are for a busy machine.
+// The kit lets Envoy look once a second which ejections are over; the rest is for a busy machine.
 const LATE_SECONDS = 3
 const POLL_MS = 20
 const REQUESTS_WHILE_EJECTED = 10
@@ -54,19 +54,19 @@ async function checkEndpointWithErrors(rig) {
   if (!isStillThere) return ['an endpoint ejected by failures that were not in a row']
 
   await sendUntilAnsweredByB(send, failingPath, FAILURES - 1)
-  const ejectedMs = performance.now()
+  const ejectedAtMs = performance.now()
   await sendUntilAnsweredByB(send, failingPath, 1)
   await sleep(SETTLED_MS, rig.signal)
   const sendWhileEjected = (/** @type {number} */ i) => send(i < REQUESTS_WHILE_EJECTED / 2 ? '/' : '/status/500')
-  const answers = await collectAnswersWhileEjected(sendWhileEjected, ejectedMs)
+  const answers = await collectAnswersWhileEjected(sendWhileEjected, ejectedAtMs)
 
-  const limitMs = ejectedMs + (BASE_SECONDS + LATE_SECONDS) * 1000
+  const limitMs = ejectedAtMs + (BASE_SECONDS + LATE_SECONDS) * 1000
   let isBack = answers.some(({ upstream }) => upstream === 'b')
   while (!isBack && performance.now() < limitMs) {
     await sleep(POLL_MS, rig.signal)
     isBack = (await send('/')).upstream === 'b'
   }
-  return listEjectionDifferences({ answers, backSeconds: isBack ? (performance.now() - ejectedMs) / 1000 : null })
+  return listEjectionDifferences({ answers, backSeconds: isBack ? (performance.now() - ejectedAtMs) / 1000 : null })
 }
 
 /**
@@ -115,14 +115,14 @@ export function listEjectionDifferences({ answers, backSeconds }) {
 async function checkEndpointWithResets(rig) {
   const send = () => sendToHost(rig, 'fragile', '/')
   let brokenCount = 0
-  let ejectedMs = 0
+  let ejectedAtMs = 0
   for (let i = 0; i < FAILURES * TURNS && brokenCount < FAILURES; i++) {
-    ejectedMs = performance.now()
+    ejectedAtMs = performance.now()
     const { status } = await send()
     if (status === 503) brokenCount++
   }
   await sleep(SETTLED_MS, rig.signal)
-  return listBrokenDifferences(brokenCount, await collectAnswersWhileEjected(send, ejectedMs))
+  return listBrokenDifferences(brokenCount, await collectAnswersWhileEjected(send, ejectedAtMs))
 }
 
 /**
@@ -143,15 +143,15 @@ export function listBrokenDifferences(brokenCount, answers) {
  * Sends requests until the ejection is over, which on a busy machine is before the last request. The answer that comes after
  * that moment is left out.
  * @param {(i: number) => Promise<Answer>} send sends the i-th request
- * @param {number} ejectedMs the earliest time of the ejection, of performance.now()
+ * @param {number} ejectedAtMs the earliest time of the ejection, of performance.now()
  * @returns {Promise<Answer[]>} at most REQUESTS_WHILE_EJECTED; []: no answer came in time
  * @throws what `send` throws
  */
-export async function collectAnswersWhileEjected(send, ejectedMs) {
+export async function collectAnswersWhileEjected(send, ejectedAtMs) {
   const answers = []
   for (let i = 0; i < REQUESTS_WHILE_EJECTED; i++) {
     const answer = await send(i)
-    if (performance.now() >= ejectedMs + BASE_SECONDS * 1000) break
+    if (performance.now() >= ejectedAtMs + BASE_SECONDS * 1000) break
     answers.push(answer)
   }
   return answers

@@ -6,7 +6,7 @@ import { renderRouteName } from '../../model/routes.js'
 /** @import { Rig } from '../rig.js' */
 
 const REQUESTS = 20
-// Envoy brings its histograms up to date every 5 s.
+// By default, Envoy brings its histograms up to date every 5 s.
 const SCRAPE_SECONDS = 30
 const HOST = 'canary'
 const HEADERS = { 'x-canary': 'yes' }

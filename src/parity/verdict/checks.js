@@ -27,7 +27,7 @@ export const PARITY_NAMES = [
 export const START_ROWS = ['parity-workers', 'parity-load', 'parity-chunks']
 
 /** Renders the name of a row as texts for people have it, without `parity-`. @param {string} name */
-export const renderShortName = name => name.replace('parity-', '')
+export const renderRowName = name => name.replace('parity-', '')
 
 /**
  * Picks the parts of an arm that change its sidecars' work. The traffic policy is that of the run, and so the same for all.

@@ -2,7 +2,7 @@ import { groupBy } from '../../lib/group-by.js'
 import { createGroupKey } from '../../model/arms.js'
 import { LEAN } from '../../model/features.js'
 import { listArms } from '../../model/results.js'
-import { PARITY_NAMES, pickConfiguration, pickWorkerSize, renderShortName } from './checks.js'
+import { PARITY_NAMES, pickConfiguration, pickWorkerSize, renderRowName } from './checks.js'
 
 /**
  * Judges whether work is equal, row by row. Pure.
@@ -56,7 +56,7 @@ export function renderUnequalRows(pair) {
   const unequal = pairRows(pair).filter(
     ({ rowA, rowB }) => (rowA.isDeployed || rowB.isDeployed) && rowA.found !== rowB.found,
   )
-  const names = unequal.map(({ check }) => renderShortName(check))
+  const names = unequal.map(({ check }) => renderRowName(check))
   return names.length > 0 ? [`unequal work: ${names.join(', ')}`] : []
 }
 
@@ -78,7 +78,7 @@ function pairRows({ a, b, relaxed }) {
  * @param {{ judged: Judged[], relaxed: string[] }} options relaxed: names of rows that the experiment sets aside
  * @returns {string[]} a line for each row, each once, which begins with the check and a colon; []: none is wrong
  */
-export function listWrongRows({ judged, relaxed }) {
+export function renderWrongRows({ judged, relaxed }) {
   const names = PARITY_NAMES.filter(name => !relaxed.includes(name))
   const rows = names.flatMap(check => {
     const rowsOfCheck = judged.flatMap(arm => findRow(arm, check) ?? [])
@@ -102,7 +102,7 @@ export function listDifferingRows({ parity, results, relaxes }) {
   const pairs = judged.flatMap((a, i) => judged.slice(i + 1).map(b => ({ a, b })))
   const groupPairs = pairs.filter(({ a, b }) => createGroupKey(a.arm) === createGroupKey(b.arm))
   const differences = groupPairs.flatMap(pair => listPairDisparities({ ...pair, relaxed: [] }))
-  const disparities = [...listWrongRows({ judged, relaxed: [] }), ...differences]
+  const disparities = [...renderWrongRows({ judged, relaxed: [] }), ...differences]
   const names = [...new Set(parity.map(row => row.name))]
   const differing = names.filter(name => disparities.some(line => line.startsWith(`${name}:`)))
   return { differing, wrong: differing.filter(name => !relaxes.some(({ gate }) => gate === name)) }

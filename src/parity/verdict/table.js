@@ -1,7 +1,7 @@
 import { groupBy } from '../../lib/group-by.js'
 import { renderMinute } from '../../lib/units.js'
 import { AXES } from '../../model/arms.js'
-import { PARITY_NAMES, renderShortName } from './checks.js'
+import { PARITY_NAMES, renderRowName } from './checks.js'
 import { isWrong, joinAlikeLines } from './rows.js'
 
 /** @import { Table } from '../../lib/text-table.js' */
@@ -24,7 +24,7 @@ export function tabulateParity({ parity }) {
   const lines = new Map()
   for (const row of PARITY_NAMES.flatMap(name => parity.filter(other => other.name === name))) {
     const values = varied.map(axis => AXES[axis].render(readAxisValue(row, axis)))
-    const cells = [renderShortName(row.name), ...values]
+    const cells = [renderRowName(row.name), ...values]
     const result = isWrong(row) ? `${row.found} (${row.expected} is expected)` : row.found
     const key = JSON.stringify([...cells, result])
     const line = lines.get(key) ?? { cells, result, planes: new Set() }
@@ -68,7 +68,7 @@ export function listPlaneDifferences({ parity }) {
 export function renderDeployedWork({ parity }) {
   const unequal = parity.filter(row => row.isDeployed && isWrong(row))
   return [...groupBy(unequal, ({ plane }) => plane)].map(([plane, planeRows]) => {
-    const names = new Set(planeRows.map(({ name }) => renderShortName(name)))
+    const names = new Set(planeRows.map(({ name }) => renderRowName(name)))
     return `${plane} does its own work, as deployed: ${[...names].join(', ')} ${names.size === 1 ? 'differs' : 'differ'}.`
   })
 }
@@ -86,7 +86,7 @@ export function renderScriptNotes({ parity }) {
   const shortfalls = planes.flatMap(([plane, rows]) => {
     // Declared lacks are left out: a copy of the kit's scripts has them, too.
     const undeclared = rows.filter(row => isWrong(row) && (row.lacks ?? []).length === 0)
-    const names = new Set(undeclared.map(({ name }) => renderShortName(name)))
+    const names = new Set(undeclared.map(({ name }) => renderRowName(name)))
     return names.size > 0 ? [`${plane} (${[...names].join(', ')})`] : []
   })
   // If a plane of the kit is compared, too, folders are held to its whole contract, and there is nothing to say.
@@ -102,7 +102,7 @@ export function renderScriptNotes({ parity }) {
  * @param {Pick<Summary, 'parity'>} summary
  * @returns {string[]} one line; []: the run did not have that policy with TLS
  */
-export function renderTrafficPolicy({ parity }) {
+export function renderOpenPolicy({ parity }) {
   const isOpen = parity.some(row => row.trafficPolicy === 'open' && row.tls !== 'plaintext')
   return isOpen
     ? ["Traffic policy open, as in the published comparison: a sidecar accepts any identity of the mesh's CA"]

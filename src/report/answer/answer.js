@@ -1,15 +1,15 @@
-import { dropEmptyCells, joinPictures } from '../../answer/picture.js'
+import { dropEmptyRowsAndColumns, joinPictures } from '../../answer/picture.js'
 import { listResults } from '../../kinds/sections.js'
 import { groupBy } from '../../lib/group-by.js'
 import { foldTail } from '../../lib/log-tail.js'
 import { renderCommand } from '../../lib/render-command.js'
 import { renderArmName } from '../../model/arms.js'
 import { listArms } from '../../model/results.js'
-import { renderShortName } from '../../parity/verdict/checks.js'
+import { renderRowName } from '../../parity/verdict/checks.js'
 import { listDifferingRows } from '../../parity/verdict/rows.js'
 import { renderScriptNotes } from '../../parity/verdict/table.js'
 import { renderConditions } from './conditions.js'
-import { listRunWarnings } from './warnings.js'
+import { renderRunWarnings } from './warnings.js'
 
 /**
  * The answer of a run, from the answers of its kinds, as data for every format. Pure.
@@ -53,11 +53,11 @@ export function createAnswer(summary, { seconds = null, unfinished = [], place }
   const verdicts = [...listSentences('verdicts'), ...renderThresholdVerdicts(summary)]
   return {
     conditions: renderConditions(summary),
-    pictures: joinPictures(answers.flatMap(({ pictures }) => pictures)).map(dropEmptyCells),
+    pictures: joinPictures(answers.flatMap(({ pictures }) => pictures)).map(dropEmptyRowsAndColumns),
     verdicts: verdicts.length > 0 ? verdicts : [renderNoVerdict(summary)],
     basis: [...renderEqualWork(summary), ...addDuration(listSentences('basis'), seconds)],
     notes: listSentences('notes'),
-    warnings: [...unfinished, ...listRunWarnings(summary), ...listSentences('warnings')],
+    warnings: [...unfinished, ...renderRunWarnings(summary), ...listSentences('warnings')],
     notMeasured: [...listAbsentProxies(summary), ...answers.flatMap(({ notMeasured = [] }) => notMeasured)],
   }
 }
@@ -82,7 +82,7 @@ function renderEqualWork({ parity, results, relaxes }) {
   if (wrong.length > 0) return []
   const scriptNotes = renderScriptNotes({ parity })
   if (scriptNotes.length > 0) return scriptNotes
-  const exceptions = differing.map(renderShortName)
+  const exceptions = differing.map(renderRowName)
   if (exceptions.length > 0)
     return [`Equal work: passed, but for what the experiment sets aside (${exceptions.join(', ')}).`]
   return parity.some(row => row.isDeployed) ? [] : ['Equal work: passed.']
@@ -130,10 +130,10 @@ function renderThresholdVerdicts({ thresholds }) {
  * @returns {NotMeasured[]} [] if all were measured, or no reason was recorded
  */
 function listAbsentProxies({ notMeasured, results }) {
-  const isOfMachine = (/** @type {Summary['notMeasured'][number]} */ row) => row.cpuLimitsCores !== undefined
-  const missing = notMeasured.filter(row => !isOfMachine(row) && !row.isRefused)
+  const isLimitTooLarge = (/** @type {Summary['notMeasured'][number]} */ row) => row.cpuLimitsCores !== undefined
+  const missing = notMeasured.filter(row => !isLimitTooLarge(row) && !row.isRefused)
   const refused = notMeasured.filter(row => row.isRefused)
-  const tooLarge = notMeasured.filter(isOfMachine)
+  const tooLarge = notMeasured.filter(isLimitTooLarge)
   // `doctor` is no help where no program is missing: the reason of a refusal names what to change.
   const doctor = { command: renderCommand('doctor'), gives: 'what is missing, and how to get it' }
   return [

@@ -31,7 +31,7 @@ export function renderConditions({ run, results, machine, tools }) {
   if (machine.loadHost) parts.push(`load from ${machine.loadHost.host}`)
   else if (!['local', 'fake'].includes(target)) parts.push(`on ${target}${machine.node ? ` (${machine.node})` : ''}`)
   // A narrow screen cuts the end of the line: the machine matters least.
-  return [...parts, renderMachine(machine)].filter(Boolean)
+  return [...parts, renderCpus(machine)].filter(Boolean)
 }
 
 /**
@@ -61,8 +61,8 @@ export function renderPath(arms) {
   const protocols = [...new Set(withSidecars.map(AXES.protocol.readValue))]
   const features = [...new Set(withSidecars.map(arm => AXES.features.readValue(arm) ?? LEAN))]
   const parts = [
-    renderSidecarCount(withSidecars.filter(arm => !isNodeProxy(arm))),
-    ...(withSidecars.some(isNodeProxy) ? ['one proxy a node'] : []),
+    renderSidecarCount(withSidecars.filter(arm => !hasProxyOfNode(arm))),
+    ...(withSidecars.some(hasProxyOfNode) ? ['one proxy a node'] : []),
     ...[...new Set(withSidecars.map(renderTlsMode))],
     ...(protocols.length === 1 && protocols[0] !== 'http/1.1' ? [AXES.protocol.render(protocols[0])] : []),
     ...(withSidecars.some(({ conditions }) => isRedirected(conditions)) ? ['redirected'] : []),
@@ -71,8 +71,8 @@ export function renderPath(arms) {
   return parts.filter(Boolean).join(', ')
 }
 
-/** Says whether a proxy of an arm serves all pods of a node. @param {SummaryArm} arm */
-const isNodeProxy = ({ sidecars }) => sidecars.some(({ pods }) => pods)
+/** Says whether an arm has a proxy that serves all pods of a node. @param {SummaryArm} arm */
+const hasProxyOfNode = ({ sidecars }) => sidecars.some(({ pods }) => pods)
 
 /**
  * Renders how many sidecars arms have, such as `2 sidecars` or `1 to 3 sidecars`.
@@ -108,7 +108,7 @@ export function renderRequests(arms) {
   if (arms[0].load.kind === 'idle') return 'no load'
   const parts = [
     renderRequestKind(arms),
-    renderAmount(arms),
+    renderRateOrUsers(arms),
     ...(arms.every(({ load }) => load.connections === 'new') ? ['new connections'] : []),
   ]
   return parts.filter(Boolean).join(', ')
@@ -130,7 +130,7 @@ function renderRequestKind(arms) {
  * @param {SummaryArm[]} arms at least one
  * @returns {string} such as `200 req/s`; empty if arms differ in both, or in the rate of an open loop
  */
-function renderAmount(arms) {
+function renderRateOrUsers(arms) {
   const [{ load }] = arms
   const rates = new Set(arms.map(arm => arm.load.ratePerSecond))
   if (rates.size === 1 && load.ratePerSecond !== undefined) return `${load.ratePerSecond} req/s`
@@ -143,7 +143,7 @@ function renderAmount(arms) {
  * @param {Summary['machine']} machine
  * @returns {string} empty if their number was not recorded
  */
-function renderMachine({ cpus, cpuModel }) {
+function renderCpus({ cpus, cpuModel }) {
   if (cpus === undefined) return ''
   return `${cpus} CPU${Number(cpus) === 1 ? '' : 's'}${cpuModel ? ` ${shortenModel(`${cpuModel}`)}` : ''}`
 }

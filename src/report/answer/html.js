@@ -46,7 +46,7 @@ ${others.map(line => html`<p class="second">${line}</p>`)}
 ${warnings.length > 0 ? html`<ul class="warnings">${warnings.map(line => html`<li>${line}</li>`)}</ul>` : null}
 </header>`,
     body: html`<section id="answer" aria-label="The answer as a picture">
-${pictures.map(renderPicture)}
+${pictures.map(renderPictureWithPanels)}
 ${renderNotMeasuredSection(notMeasured)}
 <p class="muted">${conditions.join(' · ')}</p>
 </section>`,
@@ -59,7 +59,7 @@ ${renderNotMeasuredSection(notMeasured)}
  * @param {Picture} picture
  * @returns {Markup}
  */
-function renderPicture(picture) {
+function renderPictureWithPanels(picture) {
   const panels = listPanels(picture)
   const drawn = panels.filter(({ bars }) => bars.length > 0 && bars.length <= BARS_MOST).slice(0, PANELS_MOST)
   return html`${drawn.length > 0 ? html`<div class="panels">${drawn.map(panel => trustMarkup(drawPanel(panel)))}</div>` : null}

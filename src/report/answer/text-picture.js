@@ -55,7 +55,7 @@ export function renderPicture(picture, rowCount = picture.rows.length) {
   const headings = columns.map(({ heading }) => heading)
   const columnTexts = columns.map(({ isBar }, i) => {
     const cells = rows.map(row => row.cells[i])
-    return isBar ? renderBars(cells) : cells.map(renderCell)
+    return isBar ? renderBarColumn(cells) : cells.map(renderCell)
   })
   return [
     ...(spans.some(({ group }) => group !== '') ? [renderLine('', groups)] : []),
@@ -75,7 +75,7 @@ const renderCell = cell => cell?.text ?? '-'
  * @param {(Cell | null)[]} cells
  * @returns {string[]}
  */
-function renderBars(cells) {
+function renderBarColumn(cells) {
   const texts = cells.map(renderCell)
   // A single bar has no other to be compared with.
   if (cells.length < 2) return texts
@@ -83,12 +83,12 @@ function renderBars(cells) {
   const largest = Math.max(...cells.map(cell => cell?.value ?? 0))
   return cells.map((cell, i) => {
     const value = cell?.value ?? null
-    return `${texts[i].padStart(width)}  ${value === null ? '' : drawBar(largest === 0 ? 0 : value / largest)}`
+    return `${texts[i].padStart(width)}  ${value === null ? '' : drawTextBar(largest === 0 ? 0 : value / largest)}`
   })
 }
 
 /** Draws a bar in eighths of a character, at least one. @param {number} share of the longest bar, 0 to 1 @returns {string} */
-function drawBar(share) {
+function drawTextBar(share) {
   const eighths = Math.max(1, Math.round(8 * BAR_WIDTH * share))
   return '█'.repeat(Math.floor(eighths / 8)) + EIGHTHS[eighths % 8]
 }

@@ -5,9 +5,9 @@ import { capitalise, joinWords } from '../../lib/letters.js'
 import { renderPercent } from '../../lib/units.js'
 import { renderArmName } from '../../model/arms.js'
 import { IDLE_LEAST } from '../../model/bounds.js'
-import { renderGrowth } from '../../model/memory-growth.js'
+import { renderGrowthPerRequest } from '../../model/memory-growth.js'
 import { listArms, listComparisons } from '../../model/results.js'
-import { renderShortName } from '../../parity/verdict/checks.js'
+import { renderRowName } from '../../parity/verdict/checks.js'
 import { isWrong, listDifferingRows } from '../../parity/verdict/rows.js'
 
 /**
@@ -23,12 +23,12 @@ const SHARE_LEAST = 1 / 3
  * @param {Summary} summary
  * @returns {string[]} sentences, the worst first; [] if there is nothing to warn of
  */
-export function listRunWarnings(summary) {
+export function renderRunWarnings(summary) {
   return [
     ...renderUnequalWork(summary),
     ...renderBufferedAnswers(summary),
     ...renderSpareCpu(summary),
-    ...(summary.carries ?? []).filter(({ isContradicted }) => isContradicted).map(renderContradiction),
+    ...(summary.carries ?? []).filter(({ isContradicted }) => isContradicted).map(renderContradictionWarning),
     ...renderSpoiledTrials(summary),
     ...renderLeaks(summary),
     ...renderByteProxies(summary),
@@ -44,7 +44,7 @@ export function listRunWarnings(summary) {
  * @returns {string[]} one warning; [] if work was equal but for these, or was not checked
  */
 function renderUnequalWork(summary) {
-  const wrong = listDifferingRows(summary).wrong.map(renderShortName)
+  const wrong = listDifferingRows(summary).wrong.map(renderRowName)
   return wrong.length === 0
     ? []
     : [`UNEQUAL WORK (${wrong.join(', ')}): what these proxies cost cannot be compared. The report says what differs.`]
@@ -84,7 +84,7 @@ function renderBufferedAnswers(summary) {
  * @param {NonNullable<Summary['carries']>[number]} band of the ratio of a pair
  * @returns {string} a sentence
  */
-function renderContradiction({ a, b, measured }) {
+function renderContradictionWarning({ a, b, measured }) {
   const amounts = measured.map(({ load }) =>
     load.kind === 'open' ? `at ${load.ratePerSecond} req/s` : `with ${load.users} users`,
   )
@@ -156,7 +156,7 @@ function renderLeaks(summary) {
     .flatMap(arm =>
       (arm.growing ?? []).map(
         ({ service, bytesPerRequest, windows, ofWindows }) =>
-          `Memory of ${renderArmName(arm)} grew by ${renderGrowth(bytesPerRequest)} (${service}, ${windows} of ${ofWindows} windows): a leak.`,
+          `Memory of ${renderArmName(arm)} grew by ${renderGrowthPerRequest(bytesPerRequest)} (${service}, ${windows} of ${ofWindows} windows): a leak.`,
       ),
     )
 }
@@ -179,7 +179,7 @@ function renderByteProxies({ parity }) {
 function renderDeployedDifferences({ parity }) {
   const rows = parity.filter(row => row.isDeployed && isWrong(row))
   const planes = [...groupBy(rows, ({ plane }) => plane)].map(([plane, rowsOfPlane]) => {
-    return `${plane} (${[...new Set(rowsOfPlane.map(({ name }) => renderShortName(name)))].join(', ')})`
+    return `${plane} (${[...new Set(rowsOfPlane.map(({ name }) => renderRowName(name)))].join(', ')})`
   })
   return planes.length > 0 ? [`Unequal work, as meshes deploy it, is part of the cost: ${planes.join(', ')}.`] : []
 }

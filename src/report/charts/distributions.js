@@ -2,8 +2,8 @@ import {
   chooseDash,
   createAxis,
   createAxisBelow,
+  createChartSeries,
   createLineChart,
-  createSeries,
   GRID,
   MUTED,
   roundToFourDigits,
@@ -63,7 +63,7 @@ export function drawDistributions({ title, name, lines }) {
       }),
       yAxis: createAxis({ type: isLogarithmic ? 'log' : 'value', name: `${name}, ms`, nameGap: 46 }),
       series: drawn.map(({ label, colour, grid }, i) =>
-        createSeries('line', {
+        createChartSeries('line', {
           label,
           colour,
           symbolSize: 7,
@@ -88,7 +88,7 @@ export function drawDistributions({ title, name, lines }) {
  * @param {number} quantile
  * @returns {number | undefined} milliseconds; undefined if the grid lacks the quantile
  */
-export function findMs(grid, quantile) {
+export function findTimeMs(grid, quantile) {
   return grid.find(([q]) => isSameQuantile(q, quantile))?.[1]
 }
 
@@ -99,7 +99,7 @@ export function findMs(grid, quantile) {
  */
 function renderPercentiles({ label, grid }) {
   const times = PERCENTILES.flatMap(quantile => {
-    const ms = findMs(grid, quantile)
+    const ms = findTimeMs(grid, quantile)
     return ms === undefined ? [] : [`${renderQuantileName(quantile)} ${roundToFourDigits(ms)} ms`]
   })
   return `${label}: ${times.length > 0 ? times.join(', ') : 'no values'}`

@@ -4,8 +4,8 @@ import {
   createAxis,
   createAxisBelow,
   createAxisBeside,
+  createChartSeries,
   createLineChart,
-  createSeries,
   roundToFourDigits,
 } from './style.js'
 
@@ -65,8 +65,8 @@ export function drawOverLimit({ title, lines }) {
           name: `${label}: ${renderHeldRate(answer)}`,
         }))
         return [
-          createSeries('scatter', { label, colour, symbolSize: 9, data: trials }),
-          createSeries('scatter', { label, colour, symbol: 'diamond', symbolSize: 18, data: limits }),
+          createChartSeries('scatter', { label, colour, symbolSize: 9, data: trials }),
+          createChartSeries('scatter', { label, colour, symbol: 'diamond', symbolSize: 18, data: limits }),
         ]
       }),
     },
@@ -86,7 +86,7 @@ export function drawOverRate({ title, lines }) {
     points: points.map(({ ratePerSecond: at, millicores: value }) => {
       return { at, value, name: `${label} at ${at}/s: ${value.toFixed(0)} millicores` }
     }),
-    computeHeight:
+    computeFitted:
       fit && ((/** @type {number} */ at) => fit.baseMillicores + fit.slopeMillicoresPerRequestPerSecond * at),
   }))
   return drawFittedLines({ title, axes: ['requests/s', 'millicores of all sidecars'], symbolSize: 9, lines: fitted })
@@ -108,7 +108,7 @@ export function drawOverSidecars({ title, lines }) {
       points: points.map(({ sidecars: at, bytes }) => {
         return { at, value: bytes / MIB, name: `${label}, ${at} sidecars: ${(bytes / MIB).toFixed(1)} MiB` }
       }),
-      computeHeight: (/** @type {number} */ at) => (baseBytes + bytesPerSidecar * at) / MIB,
+      computeFitted: (/** @type {number} */ at) => (baseBytes + bytesPerSidecar * at) / MIB,
     }
   })
   return drawFittedLines({ title, axes: ['sidecars', 'MiB of the control plane'], symbolSize: 7, lines: fitted })
@@ -133,7 +133,7 @@ export function drawQuantityOverAxis({ title, axes: [below, beside], lines }) {
           value: [at, roundToFourDigits(value)],
           name: `${label}, ${at} ${below}: ${roundToFourDigits(value)} ${beside}`,
         }))
-        return createSeries('line', { label, colour, symbolSize: 7, data })
+        return createChartSeries('line', { label, colour, symbolSize: 7, data })
       }),
     },
   )
@@ -146,7 +146,7 @@ export function drawQuantityOverAxis({ title, axes: [below, beside], lines }) {
  * @property {number} colour
  * @property {string} summary the line in words
  * @property {{ at: number, value: number, name: string }[]} points
- * @property {((at: number) => number) | null} computeHeight computes the value of the fitted line; null: there is no line
+ * @property {((at: number) => number) | null} computeFitted computes the value of the fitted line; null: there is no line
  */
 
 /**
@@ -162,13 +162,13 @@ function drawFittedLines({ title, axes: [below, beside], symbolSize, lines }) {
     {
       xAxis: createAxisBelow(below),
       yAxis: createAxisBeside(beside),
-      series: lines.flatMap(({ label, colour, points, computeHeight }) => {
+      series: lines.flatMap(({ label, colour, points, computeFitted }) => {
         const data = points.map(({ at, value, name }) => ({ value: [at, roundToFourDigits(value)], name }))
-        const measured = createSeries('scatter', { label, colour, symbolSize, data })
-        if (computeHeight === null) return [measured]
+        const measured = createChartSeries('scatter', { label, colour, symbolSize, data })
+        if (computeFitted === null) return [measured]
         const places = points.map(({ at }) => at)
-        const ends = [Math.min(...places), Math.max(...places)].map(at => [at, roundToFourDigits(computeHeight(at))])
-        return [measured, createSeries('line', { label, colour, data: ends, ...style })]
+        const ends = [Math.min(...places), Math.max(...places)].map(at => [at, roundToFourDigits(computeFitted(at))])
+        return [measured, createChartSeries('line', { label, colour, data: ends, ...style })]
       }),
     },
   )
@@ -195,7 +195,7 @@ export function drawShareOverTime({ title, lines }) {
           ...curve.map(([seconds, share]) => [roundToFourDigits(seconds), roundToFourDigits(100 * share)]),
         ]
         const lineStyle = { width: 1.5, type: chooseDash(i) }
-        return createSeries('line', { label, colour, symbol: 'none', step: 'end', lineStyle, data })
+        return createChartSeries('line', { label, colour, symbol: 'none', step: 'end', lineStyle, data })
       }),
     },
   )

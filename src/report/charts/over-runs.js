@@ -1,10 +1,10 @@
-import { renderMedian } from './rounds.js'
+import { renderMedianWithInterval } from './rounds.js'
 import {
   chooseColour,
   createAxisBelow,
   createAxisBeside,
+  createChartSeries,
   createLineChart,
-  createSeries,
   LIMIT,
   MUTED,
   roundToFourDigits,
@@ -61,7 +61,7 @@ export function drawOverRuns({ title, unit, digits, runs, lines, marks }) {
       yAxis: createAxisBeside(unit),
       series: [
         ...lines.map(({ label, colour, isControl, points }) =>
-          createSeries('line', {
+          createChartSeries('line', {
             label,
             colour,
             connectNulls: true,
@@ -71,7 +71,7 @@ export function drawOverRuns({ title, unit, digits, runs, lines, marks }) {
             lineStyle: { width: 1, type: isControl ? 'dotted' : 'solid' },
             data: points.map((point, i) => ({
               value: point && roundToFourDigits(point.median),
-              name: `${label}, ${runs[i]}: ${renderMedian(point, digits)} ${unit}`,
+              name: `${label}, ${runs[i]}: ${renderMedianWithInterval(point, digits)} ${unit}`,
             })),
             markLine: drawIntervals({ colour, points }),
           }),
@@ -125,6 +125,6 @@ function drawChangeMarks(marks) {
 function renderLineEnds({ label, points }, { unit, digits }) {
   const values = points.filter(point => point !== null)
   if (values.length === 0) return `${label}: no value`
-  const [first, last] = [values[0], values[values.length - 1]].map(point => renderMedian(point, digits))
+  const [first, last] = [values[0], values[values.length - 1]].map(point => renderMedianWithInterval(point, digits))
   return `${label}: ${first} ${unit} in the first, ${last} in the last`
 }

@@ -3,9 +3,9 @@ import {
   chooseColour,
   chooseDash,
   createAxis,
+  createChartOption,
+  createChartSeries,
   createLegend,
-  createOption,
-  createSeries,
   LIMIT,
   roundToFourDigits,
 } from './style.js'
@@ -31,7 +31,7 @@ export function drawOverTime({ title, sidecars }) {
     title,
     description: `${title}. ${sidecars.map(renderPeaks).join('; ')}.`,
     height: 420,
-    option: createOption({
+    option: createChartOption({
       legend: createLegend(sidecars.map(({ service }) => service)),
       grid: [
         { left: 58, right: 24, top: 34, height: 180 },
@@ -87,8 +87,8 @@ function drawSidecar({ service, cores, anonBytes, throttled }, { index, caps }) 
   }
   const marks = caps.length > 0 ? { markArea, markLine: drawCaps(caps) } : { markArea }
   return [
-    createSeries('line', { ...line, data: scalePoints(cores), ...marks }),
-    createSeries('line', { ...line, xAxisIndex: 1, yAxisIndex: 1, data: scalePoints(anonBytes, MIB) }),
+    createChartSeries('line', { ...line, data: scalePoints(cores), ...marks }),
+    createChartSeries('line', { ...line, xAxisIndex: 1, yAxisIndex: 1, data: scalePoints(anonBytes, MIB) }),
   ]
 }
 

@@ -1,4 +1,4 @@
-import { chooseColour, createAxis, createAxisBelow, createOption, roundToFourDigits, TEXT } from './style.js'
+import { chooseColour, createAxis, createAxisBelow, createChartOption, roundToFourDigits, TEXT } from './style.js'
 
 /**
  * Draws one quantity of several arms: every round's point, the median, and its interval. Also runs in browsers. Pure.
@@ -33,18 +33,18 @@ const LABEL_MOST = 40
 export function drawRounds({ title, unit, digits, rows }) {
   const formatWithUnit = (/** @type {number} */ value) => `${value.toFixed(digits)} ${unit}`
   const isMany = rows.length >= ROWS_MANY
-  const medianTexts = rows.map(({ quantity }) => renderMedian(quantity, digits))
-  const points = rows.flatMap((row, i) => drawPoints(row, i, formatWithUnit))
+  const medianTexts = rows.map(({ quantity }) => renderMedianWithInterval(quantity, digits))
+  const points = rows.flatMap((row, i) => drawRoundPoints(row, i, formatWithUnit))
   const medians = rows.flatMap(({ label, quantity, colour }, i) => {
     if (quantity.median === null) return []
-    const name = `${label}: median ${renderMedian(quantity, digits)} ${unit}`
+    const name = `${label}: median ${renderMedianWithInterval(quantity, digits)} ${unit}`
     return [{ value: [roundToFourDigits(quantity.median), i], name, itemStyle: { color: chooseColour(colour) } }]
   })
   return {
     title,
     description: `${title}. ${rows.map(row => renderRow(row, formatWithUnit)).join('; ')}.`,
     height: 52 + (isMany ? ROW_PIXELS_OF_MANY : ROW_PIXELS) * Math.max(1, rows.length),
-    option: createOption({
+    option: createChartOption({
       // ECharts measures labels in a lean font: bold ones take more room on the right.
       grid: { left: 8, right: 8, top: 4, bottom: 28, outerBounds: { top: 4, bottom: 4, left: 4, right: 28 } },
       xAxis: createAxisBelow(unit),
@@ -117,7 +117,7 @@ function drawInterval({ quantity: { low, high }, colour, isControl }, index) {
  * @param {(value: number) => string} formatWithUnit
  * @returns {object[]} the data of a series of ECharts
  */
-function drawPoints({ label, colour, isControl = false, quantity }, index, formatWithUnit) {
+function drawRoundPoints({ label, colour, isControl = false, quantity }, index, formatWithUnit) {
   const color = chooseColour(colour)
   const itemStyle = isControl
     ? { color: 'transparent', borderColor: color, borderWidth: 1.5 }
@@ -135,7 +135,7 @@ function drawPoints({ label, colour, isControl = false, quantity }, index, forma
  * @param {number} digits after the decimal point
  * @returns {string} `-` without a quantity or a median
  */
-export function renderMedian(quantity, digits) {
+export function renderMedianWithInterval(quantity, digits) {
   if (quantity === null || quantity.median === null) return '-'
   const { median, low, high } = quantity
   const interval = low === null || high === null ? '' : ` [${low.toFixed(digits)}, ${high.toFixed(digits)}]`

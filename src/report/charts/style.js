@@ -41,7 +41,7 @@ const AXIS_FONT_SIZE = 12
  * @param {Record<string, any>} option further parts, and overrides
  * @returns {Record<string, any>}
  */
-export function createOption(option) {
+export function createChartOption(option) {
   return {
     animation: false,
     backgroundColor: 'transparent',
@@ -67,7 +67,7 @@ export function createLineChart(
     title,
     description: `${about}. ${lines.map(renderLine).join('; ')}.`,
     height,
-    option: createOption({
+    option: createChartOption({
       legend: createLegend(lines.map(({ label }) => label)),
       grid: { left: 8, right: 24, top, bottom, outerBounds: { top: 20, bottom: 4, left: 4, right: 16 } },
       tooltip: { trigger: 'item', confine: true, formatter: '{b}' },
@@ -83,7 +83,7 @@ export function createLineChart(
  *   of ECharts
  * @returns {Record<string, any>}
  */
-export function createSeries(type, { label, colour, ...overrides }) {
+export function createChartSeries(type, { label, colour, ...overrides }) {
   return { type, name: label, color: chooseColour(colour), ...overrides }
 }
 
@@ -174,12 +174,12 @@ export function applyTheme(option, isDark) {
 }
 
 /** Replaces the colours of a drawn chart by the CSS variables of the page. @param {string} svg @returns {string} SVG */
-export function applyVariables(svg) {
+export function applyColourVariables(svg) {
   return replaceColours(svg, name => `var(--${name})`)
 }
 
 /** Renders the colours of a theme as CSS variables: `--text: #1f2328; …`. @param {'light' | 'dark'} theme @returns {string} */
-export function renderVariables(theme) {
+export function renderColourVariables(theme) {
   return Object.entries(COLOURS)
     .map(([name, colour]) => `--${name}: ${colour[theme]};`)
     .join(' ')

@@ -1,7 +1,7 @@
 import { QUANTILES } from '../../judge/record/measures.js'
 import { alignLeft, alignRight } from '../../lib/text-table.js'
 import { MIB } from '../../lib/units.js'
-import { findMs } from './distributions.js'
+import { findTimeMs } from './distributions.js'
 import { sumSeconds } from './over-time.js'
 import { roundToFourDigits } from './style.js'
 
@@ -44,12 +44,12 @@ export function tabulateRounds({ title, unit, digits, rows }) {
  * @param {{ title: string, lines: TimesLine[] }} options
  * @returns {Table} a percentile that the grid lacks is `-`
  */
-export function tabulateLines({ title, lines }) {
+export function tabulateTimes({ title, lines }) {
   const quantiles = Object.values(QUANTILES)
   return {
     caption: `${title}, ms`,
     columns: [...alignLeft(''), ...alignRight(...quantiles.map(q => `p${100 * q}`))],
-    rows: lines.map(({ label, grid }) => [label, ...quantiles.map(q => findMs(grid, q)?.toFixed(2) ?? '-')]),
+    rows: lines.map(({ label, grid }) => [label, ...quantiles.map(q => findTimeMs(grid, q)?.toFixed(2) ?? '-')]),
   }
 }
 

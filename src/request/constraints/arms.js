@@ -41,7 +41,7 @@ const isGrpc = ({ arm }) => arm.conditions.protocol === 'grpc'
  * Says whether the sidecars pass on bytes, and see no requests.
  * @param {PlacedArm} placed
  */
-const isOfBytes = ({ arm, plane }) => arm.conditions.protocol === 'tcp' || plane.carriesBytesOnly === true
+const carriesBytes = ({ arm, plane }) => arm.conditions.protocol === 'tcp' || plane.carriesBytesOnly === true
 
 /** @param {PlacedArm} placed @returns {Arm['conditions']} */
 const readConditions = ({ arm }) => arm.conditions
@@ -111,18 +111,18 @@ const PROTOCOLS = [
   },
   {
     on: 'features',
-    conflict: isOfBytes,
+    conflict: carriesBytes,
     message: placed =>
       `${renderArmFeatures(placed)}: of requests, and ${placed.plane.carriesBytesOnly ? 'its' : 'with --protocol tcp'} sidecars see bytes`,
   },
   {
     on: 'configuredServices',
-    conflict: isOfBytes,
+    conflict: carriesBytes,
     message: () => 'services that nobody calls are told by their host, which bytes do not have',
   },
   {
     on: 'changesPerMinute',
-    conflict: isOfBytes,
+    conflict: carriesBytes,
     message: () => 'whether a change is in effect is asked by host, which bytes do not have',
   },
   {
@@ -134,7 +134,7 @@ const PROTOCOLS = [
   {
     on: 'interception',
     conflict: placed =>
-      isOfBytes(placed) &&
+      carriesBytes(placed) &&
       isRedirected(readConditions(placed)) &&
       placed.topology.services.some(({ calls }) => calls.length > 1),
     message: () =>
@@ -211,7 +211,7 @@ const CONTROLS = [
     conflict: ({ hasMany, control }) => hasMany && !control?.estimateNeeds,
     message: () => 'the kit has no control plane for many of its sidecars',
   },
-  { on: 'always', conflict: ({ lacks }) => lacks.control, message: (_, lack) => lack },
+  { on: 'always', conflict: ({ lacks }) => lacks.control, message: (_, lack) => lack, isLack: true },
   {
     on: 'always',
     conflict: ({ hasMany, control, version }) => hasMany && control?.findUnsupported?.(version),
@@ -326,6 +326,6 @@ export const ARMS = [
   },
   ...CONTROLS,
   { on: 'always', conflict: ({ findShortage }) => findShortage(), message: (_, reason) => reason },
-  { on: 'always', conflict: ({ lacks }) => lacks.scripts, message: (_, reason) => reason },
+  { on: 'always', conflict: ({ lacks }) => lacks.scripts, message: (_, lack) => lack, isLack: true },
   { on: 'always', conflict: ({ findUnsupported }) => findUnsupported(), message: (_, reason) => reason },
 ]

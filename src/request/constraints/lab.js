@@ -12,7 +12,7 @@
  * @property {string[]} pipy the programs of --pipy: one for both sides, or that of the old side and that of the new
  * @property {{ label: string, scripts: string, profile: string | null, isKit: boolean, pipeline?: unknown }} side the scripts to count;
  *   isKit: they are the kit's; pipeline: their pipeline.yaml, or 'unknown': they need one and have none
- * @property {boolean} isSame both sides would run these scripts
+ * @property {boolean} isOnBothSides the old side would run these scripts, too
  */
 
 /** @type {Constraint<LabRequest>[]} */
@@ -29,7 +29,7 @@ export const LAB_OPTIONS = [
   },
   {
     on: 'watch',
-    conflict: ({ isSame }) => isSame,
+    conflict: ({ isOnBothSides }) => isOnBothSides,
     message: ({ side }) =>
       `--watch counts the old side once, and ${side.scripts} would be on both sides: name other scripts with --against`,
   },

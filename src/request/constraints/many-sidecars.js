@@ -12,25 +12,25 @@ import { isOverridden, readValues, renderSource } from '../part-request.js'
  */
 
 /**
- * Finds the largest value of an axis.
+ * Finds the largest value of an axis with numbers.
  * @param {PartRequest} request
  * @param {AxisName} axis
  * @param {number} fallback if the request has no values of the axis
  * @returns {number}
  */
-const findLargest = (request, axis, fallback) => Math.max(...(readValues(request, axis) ?? [fallback]))
+const findLargestAxisValue = (request, axis, fallback) => Math.max(...(readValues(request, axis) ?? [fallback]))
 
 /**
- * Finds the smallest value of an axis.
+ * Finds the smallest value of an axis with numbers.
  * @param {PartRequest} request
  * @param {AxisName} axis
  * @param {number} fallback if the request has no values of the axis
  * @returns {number}
  */
-const findSmallest = (request, axis, fallback) => Math.min(...(readValues(request, axis) ?? [fallback]))
+const findSmallestAxisValue = (request, axis, fallback) => Math.min(...(readValues(request, axis) ?? [fallback]))
 
 /**
- * Says whether the experiment reconfigures sidecars under load.
+ * Says whether the experiment changes the configuration of sidecars under load.
  * @param {PartRequest} request
  */
 const isReconfigured = ({ axes }) => axes.changesPerMinute !== undefined
@@ -39,7 +39,7 @@ const isReconfigured = ({ axes }) => axes.changesPerMinute !== undefined
  * Says whether some kind of the run has a control plane of many sidecars.
  * @param {PartRequest} request
  */
-const hasControlPlane = ({ kinds }) => kinds.some(kind => KINDS[kind].hasControlPlane)
+const hasControlPlaneKind = ({ kinds }) => kinds.some(kind => KINDS[kind].hasControlPlane)
 
 /**
  * Says whether an experiment has something that many sidecars exclude: a load, services that stay, CPU limits, or TLS, which it also
@@ -60,7 +60,7 @@ function excludesManySidecars({ experiment: { load, keepsServices }, axes }) {
 function findForeignAxis(request) {
   const { experiment, axes, kinds } = request
   // Every file has a link and a CPU limit, and one of many sidecars says that they have no TLS.
-  const axesOfEveryFile = ['link', 'cpuLimitCores', ...(hasControlPlane(request) ? ['tls'] : [])]
+  const axesOfEveryFile = ['link', 'cpuLimitCores', ...(hasControlPlaneKind(request) ? ['tls'] : [])]
   const isVariedBy = (/** @type {AxisName} */ axis, /** @type {TrialKind[]} */ kinds) =>
     kinds.some(kind => AXES[axis].kinds.includes(kind))
   return AXIS_NAMES.find(axis => {
@@ -80,7 +80,7 @@ function renderForeignAxis(request, axis) {
   const { name } = request.experiment
   const { kinds: axisKinds } = AXES[axis]
   const source = renderSource(request, axis)
-  if (hasControlPlane(request) && !axisKinds.includes('rollout'))
+  if (hasControlPlaneKind(request) && !axisKinds.includes('rollout'))
     return `${source}: ${name} cannot vary ${axis} with its sidecars: leave it out`
   const isOfControlPlane = axisKinds.some(kind => OF_CONTROL_PLANE.includes(kind))
   if (!isOfControlPlane || request.kind === 'growth')
@@ -148,23 +148,24 @@ export const MANY_SIDECARS = [
   {
     on: 'isShardRemoved',
     dependsOnOptions: true,
-    conflict: request => findSmallest(request, 'shards', 1) < 2,
+    conflict: request => findSmallestAxisValue(request, 'shards', 1) < 2,
     message: ({ experiment: { name } }) =>
       `${name} is to remove a shard, and has an arm with one control plane: give it --shards of at least 2`,
   },
   {
     on: 'shards',
     dependsOnOptions: true,
-    conflict: request => findLargest(request, 'shards', 1) > findSmallest(request, 'sidecars', 0),
+    conflict: request => findLargestAxisValue(request, 'shards', 1) > findSmallestAxisValue(request, 'sidecars', 0),
     message: request => {
-      const [shards, sidecars] = [findLargest(request, 'shards', 1), findSmallest(request, 'sidecars', 0)]
+      const shards = findLargestAxisValue(request, 'shards', 1)
+      const sidecars = findSmallestAxisValue(request, 'sidecars', 0)
       return `${request.experiment.name} is asked for ${shards} shards of ${sidecars} sidecars, and some would have none: give --shards of at most ${sidecars}, or more --sidecars`
     },
   },
   {
     on: 'areServicesRemoved',
     dependsOnOptions: true,
-    conflict: request => findSmallest(request, 'configuredServices', 0) === 0,
+    conflict: request => findSmallestAxisValue(request, 'configuredServices', 0) === 0,
     message: ({ experiment: { name } }) =>
       `${name} has sidecars that know no services, and none can be removed: leave --remove-services out`,
   },
@@ -179,7 +180,7 @@ export const MANY_SIDECARS = [
     on: 'sizes',
     dependsOnOptions: true,
     conflict: request =>
-      readValues(request, 'sizes')?.includes('random') && findLargest(request, 'configuredServices', 0) === 0,
+      readValues(request, 'sizes')?.includes('random') && findLargestAxisValue(request, 'configuredServices', 0) === 0,
     message: ({ experiment: { name } }) =>
       `${name} has sidecars that know no services, and no random sizes: leave --sizes out`,
   },

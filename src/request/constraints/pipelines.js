@@ -24,13 +24,13 @@ export const LINK = 'ratings'
  */
 
 /**
- * Creates the constraint that an axis has no other value than one.
+ * Creates the constraint that an axis of the options has one value only.
  * @param {'link' | 'features'} axis
  * @param {string} value the only one allowed
  * @param {string} why the end of the message
  * @returns {Constraint<PipelineRequest>}
  */
-const createOnlyConstraint = (axis, value, why) => ({
+const createAxisConstraint = (axis, value, why) => ({
   on: 'always',
   conflict: ({ axes }) => axes[axis]?.find(candidate => candidate !== value),
   message: ({ file }, other) => `${file}: --${axis} ${other}: ${why}`,
@@ -41,7 +41,7 @@ const LOAD_PROTOCOLS = ['http/1.1', 'tcp']
 
 /** @type {Constraint<PipelineRequest>[]} */
 export const PIPELINES = [
-  createOnlyConstraint('link', LINK, `a pipeline.yaml describes one proxy before one application: give --link ${LINK}`),
+  createAxisConstraint('link', LINK, `a pipeline.yaml describes one proxy before one application: give --link ${LINK}`),
   {
     on: 'always',
     conflict: ({ axes, hasTls }) => axes.tls?.find(tls => (tls === 'plaintext') === hasTls),
@@ -54,7 +54,7 @@ export const PIPELINES = [
     message: ({ file }, protocol) =>
       `${file}: --protocol ${protocol}: the load is HTTP/1.1 where a pipeline.yaml describes the proxy: leave it out, or give tcp for one that passes bytes on`,
   },
-  createOnlyConstraint('features', 'lean', 'it has the features of its scripts: leave it out'),
+  createAxisConstraint('features', 'lean', 'it has the features of its scripts: leave it out'),
   {
     on: 'always',
     conflict: ({ axes }) =>

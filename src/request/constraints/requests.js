@@ -14,7 +14,7 @@ import { isOverridden, readValues, renderSource } from '../part-request.js'
  * Says whether the experiment has no load.
  * @param {PartRequest} request
  */
-const isIdle = ({ experiment: { load } }) => load.kind === 'idle'
+const hasNoLoad = ({ experiment: { load } }) => load.kind === 'idle'
 
 /**
  * Renders that an experiment cannot have an option, and the advice to leave it out.
@@ -23,7 +23,7 @@ const isIdle = ({ experiment: { load } }) => load.kind === 'idle'
  * @param {string} reason the predicate of the experiment, such as `has no load`
  * @returns {string}
  */
-const renderRefusal = (option, { experiment: { name } }, reason) => `${option}: ${name} ${reason}: leave it out`
+const renderOptionRefusal = (option, { experiment: { name } }, reason) => `${option}: ${name} ${reason}: leave it out`
 
 /** Options of a load, which idle arms do not have. @type {Constraint<PartRequest>[]} */
 const LOAD_OPTIONS = /** @type {const} */ ([
@@ -39,8 +39,8 @@ const LOAD_OPTIONS = /** @type {const} */ ([
   ['traffic', '--traffic'],
 ]).map(([on, option]) => ({
   on,
-  conflict: isIdle,
-  message: request => renderRefusal(option, request, 'has no load'),
+  conflict: hasNoLoad,
+  message: request => renderOptionRefusal(option, request, 'has no load'),
 }))
 
 /** A payload is the size of both bodies, and excludes a size of one of them. @type {Constraint<PartRequest>[]} */
@@ -50,7 +50,7 @@ const SIZES = /** @type {const} */ (['requestBytes', 'responseBytes']).map(on =>
   message: request =>
     isOverridden(request, 'payloadBytes')
       ? `--payload is the size of a request and of its answer: leave it out beside ${renderSource(request, on)}`
-      : renderRefusal(renderSource(request, on), request, 'varies the payload, which is the size of both bodies'),
+      : renderOptionRefusal(renderSource(request, on), request, 'varies the payload, which is the size of both bodies'),
 }))
 
 /**
@@ -102,17 +102,18 @@ function cannotChooseMeasure(request) {
   const hasOtherKind = kinds.some(kind => kind !== 'cost' && kind !== 'capacity')
   // Calibrated rates follow from the capacity of each plane alone, and interleaved arms are not calibrated.
   const needsCapacity = experiment.mostOfCapacity !== null && overrides.measure?.includes('cost')
-  return hasOtherKind || needsCapacity || isIdle(request) || experiment.keepsServices
+  return hasOtherKind || needsCapacity || hasNoLoad(request) || experiment.keepsServices
 }
 
 /**
  * Finds the first requests for which the application alone takes as long as the p99 of a search allows, or longer.
  * @param {PartRequest} request
- * @returns {{ source: 'serviceTime' | 'chunks' | 'traffic', p99Ms: number } | undefined} source: the axis of the
- *   requests; p99Ms: of the application alone; undefined: there are none
+ * @returns {{ source: 'serviceTime' | 'chunks' | 'traffic', p99Ms: number } | undefined} source: the axis that takes the time,
+ *   `serviceTime` if both do; p99Ms: of the application alone; undefined: there are none
  */
 function findSlowRequest(request) {
   const listAxisValues = (/** @type {AxisName} */ axis) => readValues(request, axis) ?? [null]
+  // The payload makes no difference to the p99: 1 byte stands for any.
   const mixes = listAxisValues('traffic').flatMap(traffic =>
     traffic ? [{ source: /** @type {const} */ ('traffic'), kinds: listRequestKinds(traffic, 1) }] : [],
   )
@@ -141,7 +142,7 @@ function findLowestP99Ms({ experiment: { search } }) {
 /** --precision applies to ratios of CPU per request, which the rounds of these parts do not give. @type {Constraint<PartRequest>[]} */
 const IMPRECISE = /** @type {[Constraint<PartRequest>['conflict'], string][]} */ ([
   [({ kind }) => KINDS[kind].choosesTrials, 'is a search, and has no rounds'],
-  [isIdle, 'has no requests, and so no CPU per request'],
+  [hasNoLoad, 'has no requests, and so no CPU per request'],
   [({ experiment }) => experiment.keepsServices, 'watches the same processes over time'],
 ]).map(([conflict, reason]) => ({
   on: 'precision',
@@ -160,12 +161,13 @@ export const REQUESTS = [
     on: 'samples',
     conflict: ({ overrides: { samples }, axes }) => samples === 'kubelet' && axes.sidecars,
     message: request =>
-      renderRefusal('--samples kubelet', request, 'needs the reader on the node, which asks the sidecars'),
+      renderOptionRefusal('--samples kubelet', request, 'needs the reader on the node, which asks the sidecars'),
   },
   {
     on: 'measure',
     conflict: cannotChooseMeasure,
-    message: request => renderRefusal(`--measure ${request.overrides.measure}`, request, 'measures something else'),
+    message: request =>
+      renderOptionRefusal(`--measure ${request.overrides.measure}`, request, 'measures something else'),
   },
   {
     on: 'cpuLimits',
@@ -195,12 +197,12 @@ export const REQUESTS = [
   {
     on: 'burstFactor',
     conflict: ({ axes }) => axes.burstSeconds === undefined,
-    message: request => renderRefusal('--burst', request, 'has no bursts, as the experiment burst has'),
+    message: request => renderOptionRefusal('--burst', request, 'has no bursts, as the experiment burst has'),
   },
   {
     on: 'generator',
     conflict: ({ axes }) => axes.sidecars,
-    message: request => renderRefusal('--generator', request, 'has no load'),
+    message: request => renderOptionRefusal('--generator', request, 'has no load'),
   },
   {
     on: 'p99Ms',
@@ -210,17 +212,18 @@ export const REQUESTS = [
   {
     on: 'rounds',
     conflict: ({ kind }) => KINDS[kind].choosesTrials,
-    message: request => renderRefusal('--rounds', request, 'is a search, and has no rounds'),
+    message: request => renderOptionRefusal('--rounds', request, 'is a search, and has no rounds'),
   },
   {
     on: 'pairs',
     conflict: ({ kind }) => kind === 'cost',
-    message: request => renderRefusal('--pairs', request, 'has a load in turns, which would go to one pair alone'),
+    message: request =>
+      renderOptionRefusal('--pairs', request, 'has a load in turns, which would go to one pair alone'),
   },
   {
     on: 'services',
     conflict: request => readValues(request, 'pairs')?.some(Boolean),
-    message: request => renderRefusal('--services', request, 'has pairs, each with one server'),
+    message: request => renderOptionRefusal('--services', request, 'has pairs, each with one server'),
   },
   {
     on: 'ending',
@@ -232,7 +235,7 @@ export const REQUESTS = [
     conflict: ({ experiment: { search }, planes, hasSidecars }) =>
       search?.kind !== 'knee' && planes.find(({ plane }) => !hasSidecars(plane)),
     message: (request, { plane }) =>
-      renderRefusal(`--planes ${plane}`, request, 'looks for a limit of sidecars, and it has none'),
+      renderOptionRefusal(`--planes ${plane}`, request, 'looks for a limit of sidecars, and it has none'),
   },
   ...IMPRECISE,
   {

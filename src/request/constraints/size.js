@@ -24,14 +24,14 @@ const renderFlag = name => `--${name.replaceAll(/[A-Z]/g, letter => `-${letter.t
  * @param {Record<string, any>} options
  * @returns {string}
  */
-const renderRate = ({ rate = 500 }) => `--rate ${rate}`
+const renderRateOption = ({ rate = 500 }) => `--rate ${rate}`
 
 /**
  * Says whether options name nothing to size: no load with a p99, file of services, control plane or Prometheus.
  * @param {Record<string, any>} options
  * @returns {boolean}
  */
-function lacksLoad({ sidecars, file, rate, p99, fromPrometheus }) {
+function namesNothingToSize({ sidecars, file, rate, p99, fromPrometheus }) {
   const hasOther = [sidecars, file, fromPrometheus].some(value => value !== undefined)
   return !hasOther && (rate === undefined || p99 === undefined)
 }
@@ -42,13 +42,13 @@ export const SIZE_OPTIONS = [
     on: 'cpuRequest',
     conflict: () => true,
     message: options =>
-      `--cpu-request ${options.cpuRequest}: size finds the CPU request itself: on a full node with --neighbour 2c, else from what a sidecar uses. For the p99 at requests that you name, run ${renderCommand('bench', `cpu-request ${renderRate(options)} --cpu-request ${options.cpuRequest}`)}`,
+      `--cpu-request ${options.cpuRequest}: size finds the CPU request itself: on a full node with --neighbour 2c, else from what a sidecar uses. For the p99 at requests that you name, run ${renderCommand('bench', `cpu-request ${renderRateOption(options)} --cpu-request ${options.cpuRequest}`)}`,
   },
   {
     on: 'podCpu',
     conflict: () => true,
     message: options =>
-      `--pod-cpu ${options.podCpu}: size finds the limits of a sidecar alone. A quota for both depends on your application, and here the kit's runs: leave --pod-cpu out, and add what your application needs. For the p99 at quotas that you name, run ${renderCommand('bench', `--measure capacity --cpu none ${renderRate(options)} --pod-cpu ${options.podCpu}`)}`,
+      `--pod-cpu ${options.podCpu}: size finds the limits of a sidecar alone. A quota for both depends on your application, and here the kit's runs: leave --pod-cpu out, and add what your application needs. For the p99 at quotas that you name, run ${renderCommand('bench', `--measure capacity --cpu none ${renderRateOption(options)} --pod-cpu ${options.podCpu}`)}`,
   },
   {
     on: 'fromPrometheus',
@@ -95,7 +95,7 @@ export const SIZE_OPTIONS = [
   },
   {
     on: 'always',
-    conflict: lacksLoad,
+    conflict: namesNothingToSize,
     message: () =>
       'size needs what to hold: --rate 500 --p99 20ms, or a file of services: -f services.yaml, --sidecars 800 of one control plane, or --from-prometheus of what runs already',
   },

@@ -46,7 +46,7 @@ export const ROLES = {
  */
 export async function listDeniedAccess(api) {
   const authorization = api.config.makeApiClient(api.k8s.AuthorizationV1Api)
-  const isDenied = async (/** @type {Access} */ { group, resource: path }, /** @type {string} */ verb) => {
+  const checkDenied = async (/** @type {Access} */ { group, resource: path }, /** @type {string} */ verb) => {
     const [resource, subresource] = path.split('/')
     const body = {
       apiVersion: 'authorization.k8s.io/v1',
@@ -60,7 +60,7 @@ export async function listDeniedAccess(api) {
   }
   const reviewed = await Promise.all(
     ACCESS.map(async access => {
-      const denials = await Promise.all(access.verbs.map(verb => isDenied(access, verb)))
+      const denials = await Promise.all(access.verbs.map(verb => checkDenied(access, verb)))
       return { ...access, verbs: access.verbs.filter((_, i) => denials[i]) }
     }),
   )

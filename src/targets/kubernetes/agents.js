@@ -151,7 +151,7 @@ async function startAgentInPod({ api, namespace, pod, container }) {
   return startSession({
     stdin,
     stdout,
-    closed: new Promise(resolve => {
+    ended: new Promise(resolve => {
       socket.on('close', () => resolve(stderrTail.trim()))
       socket.on('error', (/** @type {Error} */ error) => resolve(error.message))
     }),

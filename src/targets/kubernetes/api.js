@@ -46,7 +46,7 @@ export async function createApiClient({ context, environment = process.env, home
   if (!cluster) throw new UsageError('the kubeconfig has no current context: give --context NAME')
   const { server } = cluster
   const core = config.makeApiClient(k8s.CoreV1Api)
-  const request = createRequestSender(server)
+  const request = createApiSender(server)
   return {
     config,
     server,
@@ -77,7 +77,7 @@ export async function createApiClient({ context, environment = process.env, home
 
 /**
  * Creates the requests that take any kind of object.
- * @param {{ k8s: typeof import('@kubernetes/client-node'), config: KubeConfig, request: ReturnType<typeof createRequestSender> }}
+ * @param {{ k8s: typeof import('@kubernetes/client-node'), config: KubeConfig, request: ReturnType<typeof createApiSender> }}
  *   options
  * @returns apply, create, tryApply, remove, list: all throw as `request`
  */
@@ -102,7 +102,7 @@ function createObjectRequests({ k8s, config, request }) {
      * @param {T} object
      * @returns {Promise<T>} as the server has it
      */
-    apply: object => request(`apply ${renderObject(object)}`, () => patch(object)),
+    apply: object => request(`apply ${renderObjectName(object)}`, () => patch(object)),
 
     /**
      * Creates an object.
@@ -110,13 +110,13 @@ function createObjectRequests({ k8s, config, request }) {
      * @throws {BenchError} with the code 409, if it exists
      */
     create: object =>
-      request(`create ${renderObject(object)}`, () => objects.create(object, undefined, undefined, FIELD_MANAGER)),
+      request(`create ${renderObjectName(object)}`, () => objects.create(object, undefined, undefined, FIELD_MANAGER)),
 
     /**
      * Applies an object as a dry run, to learn whether the server accepts it.
      * @param {KubernetesObject} object
      */
-    tryApply: object => request(`apply ${renderObject(object)}`, () => patch(object, 'All')),
+    tryApply: object => request(`apply ${renderObjectName(object)}`, () => patch(object, 'All')),
 
     /**
      * Deletes an object, if it exists, and in the background all that it owns. It does not wait until that is gone.
@@ -125,7 +125,7 @@ function createObjectRequests({ k8s, config, request }) {
      */
     remove(object, options) {
       const send = () => objects.delete(object, undefined, undefined, undefined, undefined, 'Background')
-      return request(`delete ${renderObject(object)}`, () => send().catch(ignoreNotFound), options)
+      return request(`delete ${renderObjectName(object)}`, () => send().catch(ignoreNotFound), options)
     },
 
     /**
@@ -144,7 +144,7 @@ function createObjectRequests({ k8s, config, request }) {
 }
 
 /** Creates `request`, which sends requests to an API server. @param {string} server its address, for errors */
-function createRequestSender(server) {
+function createApiSender(server) {
   let isLost = false
 
   /**
@@ -189,11 +189,11 @@ function createRequestSender(server) {
  * @returns {{ isRetriable: boolean, message: string }} isRetriable: a retry may succeed
  */
 export function parseApiError(error) {
-  const { body, message, cause, ...rest } = /** @type {any} */ (error)
-  const text = `${message ?? /** @type {any} */ (error).error?.message ?? error}`
+  const { body, message, cause, code: ownCode, error: inner } = /** @type {any} */ (error)
+  const text = `${message ?? inner?.message ?? error}`
   // The error of a refused web socket has its status in its text only.
   const refusal = /Unexpected server response: (\d+)/.exec(text)?.[1]
-  const code = refusal ? Number(refusal) : rest.code
+  const code = refusal ? Number(refusal) : ownCode
   if (typeof code === 'number') {
     const statusMessage = readStatusMessage(body) ?? text
     if (code === 401) return { isRetriable: false, message: 'the credentials of the kubeconfig are not accepted (401)' }
@@ -203,7 +203,7 @@ export function parseApiError(error) {
     return { isRetriable: code === 429 || (code >= 500 && !isWebhookError), message: statusMessage }
   }
   // Without an HTTP status, the connection was refused or broken, or the error has nothing to do with connections.
-  const detail = rest.code ?? cause?.code ?? ''
+  const detail = ownCode ?? cause?.code ?? ''
   const isRetriable = RETRIABLE.test(detail) || RETRIABLE.test(text)
   return { isRetriable, message: `${text}${detail && !text.includes(detail) ? ` (${detail})` : ''}` }
 }
@@ -213,7 +213,7 @@ export function parseApiError(error) {
  * @param {KubernetesObject} object
  * @returns {string} such as `Pod bench-1/cart`; the namespace is left out if it has none
  */
-function renderObject({ kind, metadata }) {
+function renderObjectName({ kind, metadata }) {
   const { name, namespace } = metadata ?? {}
   return `${kind} ${namespace ? `${namespace}/` : ''}${name}`
 }
@@ -261,7 +261,8 @@ function ignoreNotFound(error) {
 }
 
 /**
- * Returns an empty log for the error that a container has not started. The client cannot read that answer if no node has the pod.
+ * Returns an empty log for the errors that a container has not started or a pod does not exist. For a pod without a node, the client
+ * only complains that the answer has no content type.
  * @param {any} error
  * @returns {string}
  * @throws any other error

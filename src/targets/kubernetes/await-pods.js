@@ -32,8 +32,8 @@ const EVENTS_SECONDS = 2
  * Waits until `isDone` holds. A temporary obstacle fails the wait after OBSTACLE_SECONDS.
  * @param {PodWait} options
  * @throws {BenchError} if a pod cannot start, with the reason and the end of the log of the container that exited; if the
- *   controller is not allowed to make pods; if the deadline passes, or events or the log cannot be read; {SiteLostError} if the
- *   API server does not answer; the signal's reason when it aborts
+ *   controller is not allowed to make pods; if the deadline passes, with the fault of a pod that is not as the kit knows it, if there
+ *   is one; if events or the log cannot be read; {SiteLostError} if the API server does not answer; the signal's reason when it aborts
  */
 export async function awaitPods({ pods, listPods, isDone, signal, deadlineSeconds = READY_SECONDS, ...options }) {
   const { api, namespace, noun, controllerPrefix } = options
@@ -53,7 +53,7 @@ export async function awaitPods({ pods, listPods, isDone, signal, deadlineSecond
     }
     if (listPods().length === 0) await assertNotRefused({ api, namespace, noun, controllerPrefix })
   }
-  throw new BenchError(`${noun} was not ready within ${deadlineSeconds} s`)
+  throw pods.findFault() ?? new BenchError(`${noun} was not ready within ${deadlineSeconds} s`)
 }
 
 /**
@@ -94,7 +94,7 @@ async function assertNotRefused({ api, namespace, noun, controllerPrefix }) {
  * before that, unless that is empty.
  * @param {{ api: Api, namespace: string, pod: V1Pod, container: string }} options
  * @returns {Promise<string>}
- * @throws {BenchError} if the log cannot be read
+ * @throws {BenchError} if the log cannot be read; {SiteLostError} if the API server does not answer
  */
 export async function renderLogTail({ api, namespace, pod, container }) {
   const logOptions = { namespace, pod: `${pod.metadata?.name}`, container, tailLines: LOG_LINES }

@@ -41,7 +41,7 @@ const ADMIN_SECONDS = 5
  * @param {ProcessSpec} options.spec
  * @param {string} options.start the value of the label of its pod
  * @param {string} options.folder for its log
- * @returns {ContainerHandle} without a pod, or after its deletion, `readLog` gives an empty text
+ * @returns {ContainerHandle} without a pod, or after its deletion, `readLog` gives an empty text; a stop by a signal is not seen
  */
 export function createContainerHandle({ api, pods, namespace, spec, start, folder }) {
   const container = spec.role
@@ -65,10 +65,10 @@ export function createContainerHandle({ api, pods, namespace, spec, start, folde
   return {
     spec,
     exited: new Promise(resolve => {
-      const stop = pods.onChange(() => {
+      const removeListener = pods.onChange(() => {
         const endingSoFar = ending()
         if (endingSoFar === null) return
-        stop()
+        removeListener()
         resolve(endingSoFar)
       })
     }),
@@ -159,13 +159,15 @@ async function readForwardedPort({ api, namespace, pod, port, path: adminPath })
     forward.portForward(namespace, pod, [port], output, errors, input),
   )
   const connection = Duplex.from({ writable: input, readable: output })
+  /** @type {NodeJS.Timeout | undefined} */
+  let timer
   try {
     return await new Promise((resolve, reject) => {
       const fail = (/** @type {string} */ why) => reject(new BenchError(`${listener} ${why}`))
       errors.on('data', chunk => fail(`cannot be reached: ${chunk}`))
       const options = { path: adminPath, headers: { host: pod, connection: 'close' }, timeout: ADMIN_SECONDS * 1000 }
       const request = http.get({ ...options, createConnection: () => /** @type {any} */ (connection) })
-      const timer = setTimeout(() => fail(`did not answer within ${ADMIN_SECONDS} s`), ADMIN_SECONDS * 1000)
+      timer = setTimeout(() => fail(`did not answer within ${ADMIN_SECONDS} s`), ADMIN_SECONDS * 1000)
       request.on('error', error => fail(`did not answer: ${error.message}`))
       request.on('response', async response => {
         try {
@@ -175,10 +177,10 @@ async function readForwardedPort({ api, namespace, pod, port, path: adminPath })
         } catch (error) {
           fail(`ended within its answer: ${/** @type {Error} */ (error).message}`)
         }
-        clearTimeout(timer)
       })
     })
   } finally {
+    clearTimeout(timer)
     connection.destroy()
     if (typeof socket !== 'function') socket.close()
   }

@@ -68,7 +68,7 @@ export function createDeploy({ api, namespace, labels, files, openPods, findRule
     /** @type {Deployment} */
     const deployment = {
       processes,
-      remove: () => removeStart(processes, { api, namespace, pods, start, services, arePods: Boolean(onStart) }),
+      remove: () => removeStart(processes, { api, namespace, pods, start, services, areBarePods: Boolean(onStart) }),
     }
     try {
       if (onStart) {
@@ -148,29 +148,30 @@ export function createDeploy({ api, namespace, labels, files, openPods, findRule
 /**
  * Saves the logs, removes the services of a start with their addresses, and waits until their pods are gone.
  * @param {ContainerHandle[]} processes
- * @param {{ api: Api, namespace: string, pods: PodWatch, start: number, services: string[], arePods: boolean }}
- *   options arePods: the pods have no controllers
+ * @param {{ api: Api, namespace: string, pods: PodWatch, start: number, services: string[], areBarePods: boolean }}
+ *   options areBarePods: pods without controllers
  * @throws {BenchError} if a log cannot be read (after the removal), a removal is refused, or the pods are not gone in time;
  *   {SiteLostError} if the API server does not answer
  */
-async function removeStart(processes, { api, namespace, pods, start, services, arePods }) {
+async function removeStart(processes, { api, namespace, pods, start, services, areBarePods }) {
   // Pods must not run beside the next trial because a log cannot be read.
   const savings = await Promise.allSettled(processes.map(p => p.saveLog()))
   const hasFiles = processes.some(({ spec }) => spec.files.length > 0)
   const hasCredentials = processes.some(({ spec }) => spec.credentials.length > 0)
   const controller = processes[0].spec.role === 'generator' ? ['batch/v1', 'Job'] : ['apps/v1', 'Deployment']
+  // Beside the files of its processes, a service may have a file of rules. Deleting what does not exist is no error.
   const kinds = [
-    ...(arePods ? [['v1', 'Pod']] : [['v1', 'Service'], controller]),
-    ...(hasFiles || !arePods ? [['v1', 'ConfigMap']] : []),
-    ...(hasCredentials || !arePods ? [['v1', 'Secret']] : []),
+    ...(areBarePods ? [['v1', 'Pod']] : [['v1', 'Service'], controller]),
+    ...(hasFiles || !areBarePods ? [['v1', 'ConfigMap']] : []),
+    ...(hasCredentials || !areBarePods ? [['v1', 'Secret']] : []),
   ]
   const objects = services.flatMap(service =>
     kinds.map(([apiVersion, kind]) => ({ apiVersion, kind, metadata: { name: `${service}-${start}`, namespace } })),
   )
   await Promise.all(objects.map(object => api.remove(object)))
-  const isGone = () => services.every(service => pods.find(service, `${start}`).length === 0)
+  const areGone = () => services.every(service => pods.find(service, `${start}`).length === 0)
   const deadlineSeconds = REMOVE_SECONDS + REMOVE_SECONDS_PER_PROCESS * processes.length
-  if (!(await pods.until(isGone, { deadlineSeconds })))
+  if (!(await pods.until(areGone, { deadlineSeconds })))
     throw new BenchError(
       `the pods of ${services.join(' and ')} were not gone ${deadlineSeconds} s after they were deleted: kubectl -n ${namespace} get pods shows what holds them`,
     )

@@ -112,7 +112,7 @@ async function checkNodes({ api, node, loadNode, images, specs }, minor) {
   return [
     ...usedNodes.map(usedNode => checkNode(usedNode, minor)),
     ...checkImages(usedNodes, chooseImages({ specs, images })),
-    ...(await Promise.all(usedNodes.map(usedNode => checkCpuLimits(api, usedNode)))),
+    ...(await Promise.all(usedNodes.map(usedNode => checkNodeCpuLimits(api, usedNode)))),
     createFinding('ok', `${largest}: ${findLargestBindingCpuLimit(cpus)} cores`),
   ]
 }
@@ -205,7 +205,7 @@ function checkImages(nodes, choices) {
  *   CPU manager gives some pods exclusive CPUs; else ok
  * @throws an error that is no BenchError
  */
-async function checkCpuLimits(api, node) {
+async function checkNodeCpuLimits(api, node) {
   const name = readNodeName(node)
   const noun = `CPU caps on ${name}`
   /** @type {any} */

@@ -110,11 +110,11 @@ export async function observeByKubelet({ readSummary, containers, cpus, window, 
  * @param {number} options.cpus of the node
  * @param {Window} options.window
  * @returns {{ start: Edge, end: Edge }}
- * @throws {BenchError} as `fitLine`
+ * @throws {BenchError} as `computeCpuLine`
  */
 function computeEdges({ polls, names, before, after, cpus, window }) {
-  const lines = names.map((name, i) => fitLine({ name, counters: polls.map(p => p.containers[i]), window }))
-  const nodeLine = fitLine({ name: 'the node', counters: polls.map(p => p.node), window })
+  const lines = names.map((name, i) => computeCpuLine({ name, counters: polls.map(p => p.containers[i]), window }))
+  const nodeLine = computeCpuLine({ name: 'the node', counters: polls.map(p => p.node), window })
   /** @type {(edge: 'start' | 'end', counters: ContainerCounter[], looks: Look[]) => Edge} */
   const createEdge = (edge, counters, looks) => {
     const epochMs = window[`${edge}Ms`]
@@ -203,14 +203,14 @@ function pickSamples(polls) {
 }
 
 /**
- * Fits a line through the first and the last counter in the window.
+ * Computes the line of CPU time through the first and the last counter in the window.
  * @template {Counter} T
  * @param {{ name: string, counters: (T | null)[], window: Window }} options name: for errors; counters: in the order of the polls, one
  *   may be repeated; null: the poll has none
  * @returns {{ first: T, last: T, cores: number }} first, last: the counters; cores: the mean CPU use between them
  * @throws {BenchError} if the two cover less than LEAST_COVERED of the window, or the CPU time fell
  */
-function fitLine({ name, counters, window: { startMs, endMs } }) {
+function computeCpuLine({ name, counters, window: { startMs, endMs } }) {
   const inWindow = counters.filter(c => c !== null).filter(c => c.epochMs >= startMs && c.epochMs <= endMs)
   const [first, last] = [inWindow[0], /** @type {T} */ (inWindow.at(-1))]
   const windowSeconds = (endMs - startMs) / 1000

@@ -83,8 +83,7 @@ export function renderService({ service, name, namespace, labels, ports }) {
 /**
  * Renders a Deployment of a service: its application, its sidecar, or both. A native sidecar starts before the application.
  * @param {ServiceMeta & { containers: Container[], where: NodePlace, hasNativeSidecars: boolean, rulesImage?: string }}
- *   options hasNativeSidecars: the cluster supports native sidecars: init containers that keep running (Kubernetes
- *   1.29)
+ *   options as for `renderPodSpec`
  * @returns a Deployment of one replica
  */
 export function renderDeployment({ containers, where, hasNativeSidecars, rulesImage, ...meta }) {
@@ -153,6 +152,7 @@ export function renderReader({ folder, nodePlaces, hasRecursiveReadOnly, ...meta
   const capabilities = { drop: ['ALL'], add: ['SYS_PTRACE', 'DAC_READ_SEARCH'] }
   const container = { securityContext: { runAsUser: 0, capabilities }, volumeMounts: [...mounts, cgroups] }
   const pod = {
+    // It runs as root, which POD_SECURITY forbids.
     securityContext: undefined,
     // Threads, listening sockets and memory of the processes are under the node's /proc.
     hostPID: true,

@@ -21,8 +21,8 @@ const OWNER = 'sidecar-bench/owner'
  *   does not answer: it may then exist
  */
 export async function createNamespace({ api, name, runId, level }) {
-  const [host, ...place] = renderPlaceId().split(' ')
-  const owner = [host, process.pid, readProcessStartTicks(process.pid), ...place].join(' ')
+  const { host, bootId, pidNamespace } = readPidPlace()
+  const owner = [host, process.pid, readProcessStartTicks(process.pid), bootId, pidNamespace].join(' ')
   try {
     await api.create(renderNamespace({ name, runId, level, annotations: { [OWNER]: owner } }))
   } catch (error) {
@@ -47,8 +47,8 @@ export async function removeNamespaces({ api, names }) {
   for (const name of names) {
     await api.remove({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } }, { lostAfterSeconds: LOST_SECONDS })
   }
-  const isGone = async () => (await Promise.all(names.map(api.readNamespace))).every(namespace => namespace === null)
-  await waitForCondition(isGone, {
+  const checkGone = async () => (await Promise.all(names.map(api.readNamespace))).every(namespace => namespace === null)
+  await waitForCondition(checkGone, {
     what: `the namespaces ${names.join(' and ')} to be removed`,
     deadlineSeconds: GONE_SECONDS,
     intervalMs: 200,
@@ -58,7 +58,7 @@ export async function removeNamespaces({ api, names }) {
 /**
  * @typedef {object} ClusterCleanup
  * @property {Api} api
- * @property {boolean} isAll also removes namespaces of runs of other machines
+ * @property {boolean} includesOtherMachines also removes namespaces of runs of other machines
  * @property {string | null} [run] removes only its namespaces, even if it was retained; null (by default): those of all runs
  * @property {string[]} [retained] ids of retained runs
  */
@@ -70,7 +70,7 @@ export async function removeNamespaces({ api, names }) {
  * @returns {Promise<{ removed: string[], left: string[] }>} lines; left: with the reason
  * @throws {BenchError} if the namespaces cannot be listed; as `removeNamespaces`
  */
-export async function cleanUpCluster({ api, isAll, run = null, retained = [] }) {
+export async function cleanUpCluster({ api, includesOtherMachines, run = null, retained = [] }) {
   const namespaces = await api.list('v1', 'Namespace', { labels: `${LABELS.managed}=${MANAGER},${LABELS.run}` })
   const left = []
   const names = []
@@ -78,7 +78,7 @@ export async function cleanUpCluster({ api, isAll, run = null, retained = [] }) 
     const runId = metadata.labels[LABELS.run]
     if (run !== null && runId !== run) continue
     const isRetained = run === null && retained.includes(runId)
-    const reason = findReasonToKeep({ metadata, isAll, isRetained })
+    const reason = findReasonToKeepNamespace({ metadata, includesOtherMachines, isRetained })
     if (reason === null) names.push(metadata.name)
     else left.push(`namespace ${metadata.name}: ${reason}`)
   }
@@ -88,26 +88,22 @@ export async function cleanUpCluster({ api, isAll, run = null, retained = [] }) 
 
 /**
  * Finds the reason why a namespace is not cleaned up.
- * @param {{ metadata: any, isAll: boolean, isRetained: boolean }} options metadata: of the namespace; isAll: also those of other
- *   machines are; isRetained: its run was retained, and the user has not named it
+ * @param {{ metadata: any, includesOtherMachines: boolean, isRetained: boolean }} options metadata: of the namespace;
+ *   includesOtherMachines: those of other machines are removed, too; isRetained: its run was retained, and the user has not named it
  * @returns {string | null} null: it is cleaned up
  */
-function findReasonToKeep({ metadata, isAll, isRetained }) {
-  const [host, pid, ticks, ...place] = (metadata.annotations?.[OWNER] ?? '').split(' ')
-  const isHere = [host, ...place].join(' ') === renderPlaceId()
+function findReasonToKeepNamespace({ metadata, includesOtherMachines, isRetained }) {
+  const [host, pid, ticks, bootId, pidNamespace] = (metadata.annotations?.[OWNER] ?? '').split(' ')
+  const here = readPidPlace()
+  const isHere = host === here.host && bootId === here.bootId && pidNamespace === here.pidNamespace
   if (isHere && readProcessStartTicks(Number(pid)) === Number(ticks)) return 'its run goes on'
-  if (!isHere && !isAll)
+  if (!isHere && !includesOtherMachines)
     return `its run was started on ${host || 'another machine'}, in a container of it or before it was booted; remove it with --all`
   const runId = metadata.labels[LABELS.run]
   return isRetained ? `it was retained; remove it with --retained, or with the id of its run: ${runId}` : null
 }
 
-/**
- * Renders an id of the place where pids of this process are valid: host, boot and pid namespace. Machines or containers may share
- * a hostname.
- * @returns {string} three words, divided by spaces
- */
-function renderPlaceId() {
-  const { bootId, pidNamespace } = readPlace()
-  return [os.hostname(), bootId, pidNamespace].join(' ')
+/** Reads the place where pids of this process are valid. A hostname alone may be that of several machines or containers. */
+function readPidPlace() {
+  return { host: os.hostname(), ...readPlace() }
 }

@@ -4,7 +4,7 @@ import { HOST_LABEL, parseNodeLabel } from './pod.js'
 
 /** The nodes of a cluster: which of them accepts pods, what it is, and what it still has for pods. Pure. */
 /**
- * @import { V1Container, V1Node, V1Pod } from '@kubernetes/client-node'
+ * @import { V1Container, V1Node, V1Pod, V1PodSpec } from '@kubernetes/client-node'
  * @import { NodeLimits } from '../../model/types.ts'
  * @import { NodePlace } from './pod.js'
  */
@@ -88,14 +88,9 @@ export function computeNodeLimits({ node: { metadata, status }, pods }) {
   const nodePods = pods.filter(
     ({ spec, status }) => spec?.nodeName === name && !/Succeeded|Failed/.test(`${status?.phase}`),
   )
-  const containers = nodePods.flatMap(({ spec }) => [
-    ...(spec?.containers ?? []),
-    ...(spec?.initContainers ?? []).filter(isNativeSidecar),
-  ])
   const readAllocatable = (/** @type {string} */ resource) => parseQuantity(status?.allocatable?.[resource] ?? '')
-  // A number that cannot be read counts as 0: if pods then do not fit, the scheduler refuses them, with a reason.
   const sumRequests = (/** @type {string} */ resource) =>
-    containers.reduce((sum, { resources }) => sum + (parseQuantity(resources?.requests?.[resource] ?? '0') || 0), 0)
+    nodePods.reduce((sum, { spec }) => sum + (spec ? computePodRequest(spec, resource) : 0), 0)
   return {
     node: name,
     pods: readAllocatable('pods'),
@@ -105,6 +100,30 @@ export function computeNodeLimits({ node: { metadata, status }, pods }) {
     cpus: readAllocatable('cpu'),
     cpusRequested: sumRequests('cpu'),
   }
+}
+
+/**
+ * Computes what a pod requests of a resource, as the scheduler does (kubernetes.io, Sidecar Containers, "Resource sharing within
+ * containers"): the larger of what its containers and native sidecars request together, and of what an init container requests beside the
+ * sidecars before it; and the overhead of its runtime class. A request of the pod itself takes the place of its containers'.
+ * @param {V1PodSpec} spec
+ * @param {string} resource
+ * @returns {number} a number that cannot be read counts as 0: if pods then do not fit, the scheduler refuses them, with a reason
+ */
+function computePodRequest({ containers, initContainers = [], overhead, resources }, resource) {
+  const parseRequest = (/** @type {Record<string, string> | undefined} */ quantities) =>
+    parseQuantity(quantities?.[resource] ?? '0') || 0
+  const overheadRequest = parseRequest(overhead)
+  if (resources?.requests?.[resource] !== undefined) return parseRequest(resources.requests) + overheadRequest
+  let sidecarsRequest = 0
+  let initRequest = 0
+  for (const container of initContainers) {
+    const request = parseRequest(container.resources?.requests)
+    if (isNativeSidecar(container)) sidecarsRequest += request
+    else initRequest = Math.max(initRequest, sidecarsRequest + request)
+  }
+  const containersRequest = containers.reduce((sum, { resources }) => sum + parseRequest(resources?.requests), 0)
+  return Math.max(containersRequest + sidecarsRequest, initRequest) + overheadRequest
 }
 
 /**

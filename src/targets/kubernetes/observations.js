@@ -28,11 +28,11 @@ const PINGS = 5
 export async function lookByReaders(agents, containers) {
   /** @type {Look[]} */
   const looks = []
-  for (const { node, locations, places } of groupByNode(containers)) {
+  for (const { node, locations, indexes } of groupByNode(containers)) {
     const session = await agents.openSession(READER, node)
     /** @type {Look[]} */
     const nodeLooks = await session.call('look', { containers: locations })
-    for (const [i, place] of places.entries()) looks[place] = nodeLooks[i]
+    for (const [i, index] of indexes.entries()) looks[index] = nodeLooks[i]
   }
   return looks
 }
@@ -48,12 +48,12 @@ export async function lookByReaders(agents, containers) {
  */
 export async function observeByReaders(agents, containers, { window, signal }) {
   const observations = await Promise.all(
-    groupByNode(containers).map(async ({ node, locations, places }) => {
+    groupByNode(containers).map(async ({ node, locations, indexes }) => {
       const session = await agents.openSession(READER, node)
       const offsetMs = await measureClockOffset(session)
       /** @type {NodeObservation} */
       const observation = await session.call('observe', { containers: locations, window }, { signal })
-      return { places, offsetMs, observation }
+      return { indexes, offsetMs, observation }
     }),
   )
   return mergeObservations(observations, { processes: containers })
@@ -80,33 +80,33 @@ export async function measureClockOffset(session) {
 /**
  * Groups containers by node.
  * @param {ContainerHandle[]} containers
- * @returns {{ node: string | null, locations: ContainerLocation[], places: number[] }[]} places: the index of each container;
+ * @returns {{ node: string | null, locations: ContainerLocation[], indexes: number[] }[]} indexes: the index of each container;
  *   without containers, one group with node null (any)
  * @throws {BenchError} if a container does not exist
  */
 function groupByNode(containers) {
-  if (containers.length === 0) return [{ node: null, locations: [], places: [] }]
-  const entries = containers.map((container, place) => ({ location: container.locateContainer(), place }))
+  if (containers.length === 0) return [{ node: null, locations: [], indexes: [] }]
+  const entries = containers.map((container, index) => ({ location: container.locateContainer(), index }))
   return [...groupBy(entries, ({ location }) => location.node)].map(([node, nodeEntries]) => ({
     node,
     locations: nodeEntries.map(({ location }) => location),
-    places: nodeEntries.map(({ place }) => place),
+    indexes: nodeEntries.map(({ index }) => index),
   }))
 }
 
 /**
  * Merges the observations of nodes. Samples of the same moment are joined; a moment that a node lacks is dropped.
- * @param {{ places: number[], offsetMs: number, observation: NodeObservation }[]} observations at least one; places: the indexes of
+ * @param {{ indexes: number[], offsetMs: number, observation: NodeObservation }[]} observations at least one; indexes: of
  *   a node's processes, among all; offsetMs: the lead of the node's clock over ours
  * @param {{ processes: Pick<Handle, 'spec'>[] }} options
- * @returns {Observation} host: of the node of the first sidecar or application, whose indexes `onHost` has if there are several
- *   nodes; start, end, after: null if a node lacks it; clockOffsetMs: the largest lead or lag of a node's clock, against that of
+ * @returns {Observation} host: of the first node with a sidecar or application; onHost: the indexes of its processes, absent with one
+ *   node; start, end, after: null if a node lacks it; clockOffsetMs: the largest lead or lag of a node's clock, against that of
  *   the load's node
  */
 export function mergeObservations(observations, { processes }) {
-  const isLoad = (/** @type {number} */ place) => processes[place].spec.role === 'generator'
-  const main = observations.find(({ places }) => places.some(place => !isLoad(place))) ?? observations[0]
-  const load = observations.find(({ places }) => places.some(isLoad)) ?? main
+  const isLoad = (/** @type {number} */ index) => processes[index].spec.role === 'generator'
+  const main = observations.find(({ indexes }) => indexes.some(index => !isLoad(index))) ?? observations[0]
+  const load = observations.find(({ indexes }) => indexes.some(isLoad)) ?? main
   const offsets = observations.map(({ offsetMs }) => offsetMs - load.offsetMs)
   const clockOffsetMs = offsets.reduce((worst, ms) => (Math.abs(ms) > Math.abs(worst) ? ms : worst), 0)
   if (observations.length === 1) return { ...main.observation, clockOffsetMs }
@@ -118,7 +118,7 @@ export function mergeObservations(observations, { processes }) {
     const nodeSamples = samplesByMoment.map(byMoment => byMoment.get(createMomentKey(sample)))
     if (nodeSamples.includes(undefined)) return []
     const readings = nodeSamples.map(nodeSample => nodeSample?.readings)
-    return { ...sample, readings: orderByPlace(observations, readings) }
+    return { ...sample, readings: joinByIndex(observations, readings) }
   })
   const mergeEdges = (/** @type {'start' | 'end'} */ name) => {
     const edges = observations.map(({ observation }) => observation[name])
@@ -126,31 +126,31 @@ export function mergeObservations(observations, { processes }) {
     if (mainEdge === null || edges.includes(null)) return null
     const readings = edges.map(edge => edge?.sample.readings)
     const states = edges.map(edge => edge?.states)
-    const sample = { ...mainEdge.sample, readings: orderByPlace(observations, readings) }
-    return { ...mainEdge, sample, states: orderByPlace(observations, states) }
+    const sample = { ...mainEdge.sample, readings: joinByIndex(observations, readings) }
+    return { ...mainEdge, sample, states: joinByIndex(observations, states) }
   }
   const afters = observations.map(({ observation }) => observation.after)
   return {
     samples,
     start: mergeEdges('start'),
     end: mergeEdges('end'),
-    after: afters.includes(null) ? null : orderByPlace(observations, afters),
+    after: afters.includes(null) ? null : joinByIndex(observations, afters),
     clockOffsetMs,
-    onHost: main.places,
+    onHost: main.indexes,
   }
 }
 
 /**
  * Joins lists of several nodes in the order of the processes.
  * @template T
- * @param {{ places: number[] }[]} nodes places: the indexes of a node's processes, among all
- * @param {(T[] | null | undefined)[]} lists one for each node, in the order of its places
+ * @param {{ indexes: number[] }[]} nodes indexes: of a node's processes, among all
+ * @param {(T[] | null | undefined)[]} lists one for each node, in the order of its indexes
  * @returns {T[]}
  */
-function orderByPlace(nodes, lists) {
+function joinByIndex(nodes, lists) {
   /** @type {any[]} */
   const all = []
-  for (const [n, { places }] of nodes.entries()) for (const [i, place] of places.entries()) all[place] = lists[n]?.[i]
+  for (const [n, { indexes }] of nodes.entries()) for (const [i, index] of indexes.entries()) all[index] = lists[n]?.[i]
   return all
 }
 

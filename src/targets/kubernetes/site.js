@@ -64,10 +64,7 @@ export async function openKubernetesSite({ runId, context, node, loadNode, ...op
   // By the kubelet's counters, the load is on this node, since clocks of two could not be compared. A refusal must come before the run.
   if (sampleSource === 'kubelet') await readKubeletSummary(api, machine.node)
   const oldestMinor = Math.min(minor, Number(machine.kubelet.split('.')[1]))
-  const limits = computeNodeLimits({
-    node: assertNode(serviceNode),
-    pods: (await api.list('v1', 'Pod')).map(assertPod),
-  })
+  const limits = computeNodeLimits({ node: serviceNode, pods: (await api.list('v1', 'Pod')).map(assertPod) })
   const ledger = openLedger({ runId })
   const target = createKubernetesTarget({
     api,

@@ -259,9 +259,9 @@ async function keepConnection(master, { host, signal, beatMs }) {
  * @returns {Promise<string | null>} the path of the folder there; null: ssh ended before
  */
 async function awaitFolder(master, { ended, signal }) {
-  const stop = () => master.kill('SIGKILL')
-  const timer = setTimeout(stop, OPEN_SECONDS * 1000)
-  signal.addEventListener('abort', stop)
+  const kill = () => master.kill('SIGKILL')
+  const timer = setTimeout(kill, OPEN_SECONDS * 1000)
+  signal.addEventListener('abort', kill)
   try {
     // A login shell may print other lines before this one.
     let text = ''
@@ -274,7 +274,7 @@ async function awaitFolder(master, { ended, signal }) {
     return null
   } finally {
     clearTimeout(timer)
-    signal.removeEventListener('abort', stop)
+    signal.removeEventListener('abort', kill)
   }
 }
 

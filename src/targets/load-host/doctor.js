@@ -39,13 +39,13 @@ export async function checkLoadHost({ host, requestedAddress, loads, findHere, s
   try {
     const loadHost = await openLoadHost({ host, folder, environment: {}, signal, findHere, say })
     try {
-      findings.push(...renderMachine(loadHost))
+      findings.push(...createMachineFindings(loadHost))
       address = chooseAddress({ requestedAddress, clientAddress: loadHost.clientAddress, host })
       claimAddress(ledger, address)
       for (const [i, load] of loads.entries()) {
         // A run takes the first load if none is named, so only its defects are errors.
         const isDefault = i === 0
-        findings.push(...(await checkLoad(load, { loadHost, address, isDefault, folder, signal })))
+        findings.push(...(await checkRemoteGenerator(load, { loadHost, address, isDefault, folder, signal })))
       }
     } finally {
       await loadHost.close()
@@ -60,11 +60,11 @@ export async function checkLoadHost({ host, requestedAddress, loads, findHere, s
 }
 
 /**
- * Renders what the other machine is, and how its clock differs.
+ * Creates the findings of what the other machine is, and how its clock differs.
  * @param {LoadHost} loadHost
  * @returns {DoctorFinding[]} two
  */
-function renderMachine({ host, machine, clock }) {
+function createMachineFindings({ host, machine, clock }) {
   const lead = `${Math.abs(clock.aheadMs).toFixed(1)} ms ${clock.aheadMs < 0 ? 'behind' : 'ahead'}`
   const uncertainty = `(±${clock.uncertaintyMs.toFixed(1)})`
   const roundTrip = `a round trip takes ${clock.roundTripMs.toFixed(1)} ms`
@@ -76,7 +76,7 @@ function renderMachine({ host, machine, clock }) {
 
 /**
  * Checks whether a generator can be found on the other machine, and reaches this one: the default at every port at which a load
- * may enter, another at the first. A failure is a finding, and only a warning unless it is the default.
+ * may enter, another at the first. A failure of another is only a warning.
  * @param {LoadGenerator} load
  * @param {object} options
  * @param {LoadHost} options.loadHost
@@ -87,7 +87,7 @@ function renderMachine({ host, machine, clock }) {
  * @returns {Promise<DoctorFinding[]>} one if the program is missing or the check of it fails; else one for it, and one for its load
  * @throws as `createFailureFinding`
  */
-async function checkLoad(load, { loadHost, address, isDefault, folder, signal }) {
+async function checkRemoteGenerator(load, { loadHost, address, isDefault, folder, signal }) {
   const level = isDefault ? 'missing' : 'warning'
   const findings = []
   try {

@@ -38,16 +38,13 @@ const LINES_MOST = 10
  * @param {Connection} options.connection
  * @param {Clock} options.clock as measured before the start
  * @param {number} options.hostCpus CPUs there
- * @returns {Promise<RemoteProcess>} `ending` shows whether it started
+ * @returns {Promise<RemoteProcess>} `ending` shows whether it started; it counts as ready at once, and never as out of memory
  * @throws {SiteLostError} if the connection is lost; the system's error if the log cannot be created
  */
 export async function startRemoteProcess({ spec, folder, connection, clock, hostCpus }) {
   await mkdir(folder, { recursive: true })
   const logFile = path.join(folder, `${spec.service}-${spec.role}.log`)
-  const log = openSync(logFile, 'w')
-  const environment = Object.entries(spec.env).map(([name, value]) => `${name}=${value}`)
-  const child = connection.start({ command: ['env', ...environment, spec.program, ...spec.argv], log })
-  closeSync(log)
+  const child = startProgram(connection, { spec, logFile })
 
   /** @type {RemoteSample[]} */
   const samples = []
@@ -91,6 +88,23 @@ export async function startRemoteProcess({ spec, folder, connection, clock, host
       child.stdin.end()
       await withTimeout(exited, { seconds: STOP_SECONDS, late: () => child.kill('SIGKILL') })
     },
+  }
+}
+
+/**
+ * Starts the program of a process there. Its output goes to a log here.
+ * @param {Connection} connection
+ * @param {{ spec: ProcessSpec, logFile: string }} options
+ * @returns {ReturnType<Connection['start']>}
+ * @throws as `startRemoteProcess`
+ */
+function startProgram(connection, { spec: { env, program, argv }, logFile }) {
+  const environment = Object.entries(env).map(([name, value]) => `${name}=${value}`)
+  const log = openSync(logFile, 'w')
+  try {
+    return connection.start({ command: ['env', ...environment, program, ...argv], log })
+  } finally {
+    closeSync(log)
   }
 }
 

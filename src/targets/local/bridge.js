@@ -28,7 +28,7 @@ const TRANSLATED = '198.19.0.0/16'
  * @param {Run} options.run
  * @param {string} options.iptables the command whose `-restore` sets rules
  * @returns name: of the bridge's namespace; open: creates the bridge, at its first call; isOpen: says whether that was called;
- *   createNamespace: creates a namespace on it; rehearse: tests one; close: removes all
+ *   createNetworkNamespace: creates a namespace on it; rehearse: tests one; close: removes all
  */
 export function createBridge({ ledger, commonAddresses, run, iptables }) {
   const bridge = `${NETNS_PREFIX}${ledger.runId}`
@@ -47,7 +47,7 @@ export function createBridge({ ledger, commonAddresses, run, iptables }) {
    *   hasTranslations: rules translate addresses, which need a route
    * @throws {BenchError} if a command fails
    */
-  async function createNamespace(name, address, { rules, hasTranslations = false }) {
+  async function createNetworkNamespace(name, address, { rules, hasTranslations = false }) {
     const link = `v${++links}`
     await run(['ip', 'netns', 'add', name])
     await runIp(bridge, [
@@ -63,15 +63,15 @@ export function createBridge({ ledger, commonAddresses, run, iptables }) {
    * Creates the bridge, and the namespaces of prober and generator, and enters them in the ledger.
    * @throws {BenchError} if a command fails
    */
-  async function createWithCommonNamespaces() {
+  async function setUpBridge() {
     ledger.hold('netns', bridge)
     await run(['ip', 'netns', 'add', bridge])
     await runIp(bridge, [`link add ${BRIDGE} type bridge`, `link set ${BRIDGE} up`])
     for (const [service, address] of Object.entries(commonAddresses))
-      await createNamespace(`${bridge}.${service}`, address, { rules: null })
+      await createNetworkNamespace(`${bridge}.${service}`, address, { rules: null })
   }
 
-  const open = () => (opening ??= createWithCommonNamespaces())
+  const open = () => (opening ??= setUpBridge())
 
   /**
    * Removes all namespaces of the run, and strikes them from the ledger. It does nothing if `open` was never called.
@@ -95,7 +95,7 @@ export function createBridge({ ledger, commonAddresses, run, iptables }) {
     const name = `${bridge}.0.rehearsal`
     try {
       await open()
-      await createNamespace(name, address, { rules: renderRedirectRules({ inbound: 1, outbound: 2 }, [3]) })
+      await createNetworkNamespace(name, address, { rules: renderRedirectRules({ inbound: 1, outbound: 2 }, [3]) })
       await run([...createNsenterArgv(name), ...AS_SIDECAR, 'true'])
       await removeNetworkNamespace(name, run)
     } catch (error) {
@@ -105,7 +105,7 @@ export function createBridge({ ledger, commonAddresses, run, iptables }) {
     }
   }
 
-  return { name: bridge, open, isOpen: () => opening !== null, createNamespace, rehearse, close }
+  return { name: bridge, open, isOpen: () => opening !== null, createNetworkNamespace, rehearse, close }
 }
 
 // Messages of iptables, legacy and nf_tables, for a kernel module that is missing.

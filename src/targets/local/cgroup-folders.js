@@ -2,9 +2,9 @@ import { existsSync, readdirSync } from 'node:fs'
 import { mkdir, readFile, rmdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { BenchError } from '../../lib/errors.js'
+import { killProcess } from '../../lib/kill-process.js'
 import { waitForCondition } from '../../lib/wait.js'
 import { openCountersV1, openCountersV2, readPids } from '../../node/kernel/cgroup.js'
-import { killProcess } from './marks.js'
 import { probeLargestQuota } from './quota.js'
 
 /** @import { CgroupTree, GroupLimits, TreeWay } from './cgroups.js' */
@@ -236,5 +236,7 @@ export function computeCpuWeight(cores) {
   const shares = computeCpuShares(cores)
   if (shares === SHARES.most) return WEIGHT_MOST
   const log = Math.log2(shares)
-  return Math.ceil(Number((10 ** ((log * log + 125 * log) / 612 - 7 / 34)).toFixed(6)))
+  const weight = 10 ** ((log * log + 125 * log) / 612 - 7 / 34)
+  // A rounding error must not lift a whole number to the next one.
+  return Math.ceil(Math.round(weight * 1e6) / 1e6)
 }

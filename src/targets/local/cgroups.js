@@ -44,6 +44,7 @@ import { createCgroupSubtree, enableControllers, killAndRemoveCgroup } from './c
  */
 
 const CGROUP_PREFIX = 'sidecar-bench.'
+const NO_MEMORY = { lacksMemory: /** @type {const} */ (true) }
 /** The message for a memory controller that is off, and how to turn it on. */
 export const MEMORY_OFF =
   'the memory controller of cgroups is off in this kernel: memory is read from /proc, process by process, and --memory cannot be set; to turn it on, add cgroup_enable=memory to the kernel command line (on a Raspberry Pi in /boot/firmware/cmdline.txt) and reboot'
@@ -54,13 +55,13 @@ const WAYS_OUT = 'run as root; or in a cgroup v2 subtree delegated to this user;
  * @param {object} [options]
  * @param {string} [options.mountinfo] text of /proc/PID/mountinfo
  * @param {string} [options.membership] text of /proc/PID/cgroup
- * @param {() => Promise<boolean>} [options.hasSystemd] says whether a systemd of this user runs
+ * @param {() => Promise<boolean>} [options.checkSystemd] says whether a systemd of this user runs
  * @returns {Promise<CapWay>} `none`: it cannot
  */
 export async function findCapWay({
   mountinfo = readProcFile('/proc/self/mountinfo'),
   membership = readProcFile('/proc/self/cgroup'),
-  hasSystemd = hasUserSystemd,
+  checkSystemd = checkUserSystemd,
 } = {}) {
   const { v1, v2 } = parseMounts(mountinfo)
   if (['cpu', 'cpuacct'].every(name => v1.has(name))) return findWayV1(v1, membership)
@@ -69,7 +70,7 @@ export async function findCapWay({
   const home = joinExistingPath(v2, findCgroupPath(membership, ''))
   const way = findWayV2({ root: v2, home })
   if (way !== null) return way
-  if (await hasSystemd()) return { how: 'systemd-run', version: 2 }
+  if (await checkSystemd()) return { how: 'systemd-run', version: 2 }
   const reason = `the cgroup ${home} is not delegated to this user with cpu and memory: ${WAYS_OUT}`
   return { how: 'none', version: 2, reason }
 }
@@ -81,12 +82,12 @@ export async function findCapWay({
  * @returns {CapWay} `none`: a folder is not writable
  */
 function findWayV1(mounts, membership) {
-  const lacksMemory = !mounts.has('memory') && { lacksMemory: /** @type {const} */ (true) }
+  const lacksMemory = !mounts.has('memory')
   const [cpu, cpuacct, memory] = ['cpu', 'cpuacct', lacksMemory ? 'cpu' : 'memory'].map(name =>
     joinExistingPath(mounts.get(name) ?? '', findCgroupPath(membership, name)),
   )
   if ([cpu, cpuacct, memory].every(isWritable))
-    return { how: 'v1', version: 1, parents: { cpu, cpuacct, memory }, isRoot: true, ...lacksMemory }
+    return { how: 'v1', version: 1, parents: { cpu, cpuacct, memory }, isRoot: true, ...(lacksMemory && NO_MEMORY) }
   return { how: 'none', version: 1, reason: `cgroup v1 under ${cpu} is not writable: ${WAYS_OUT}` }
 }
 
@@ -103,8 +104,7 @@ function findWayV2({ root, home }) {
   const controllers = readProcFile(path.join(parent, 'cgroup.controllers')).split(/\s+/)
   if (controllers.includes('cpu')) {
     const parents = { cpu: parent, cpuacct: parent, memory: parent }
-    const lacksMemory = !controllers.includes('memory') && { lacksMemory: /** @type {const} */ (true) }
-    return { how: 'v2', version: 2, parents, isRoot, ...lacksMemory }
+    return { how: 'v2', version: 2, parents, isRoot, ...(!controllers.includes('memory') && NO_MEMORY) }
   }
   if (!isRoot) return null
   const offer = controllers.filter(Boolean).join(', ') || 'none'
@@ -170,7 +170,7 @@ export function parseRunId(name) {
 }
 
 /** Says whether a systemd of this user runs. @returns {Promise<boolean>} false also: there is no systemctl, or it does not answer */
-async function hasUserSystemd() {
+async function checkUserSystemd() {
   const status = await execa('systemctl', ['--user', 'is-system-running'], { reject: false, timeout: 2000 })
   return ['running', 'degraded'].includes(status.stdout?.trim() ?? '')
 }

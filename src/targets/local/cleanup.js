@@ -2,11 +2,12 @@ import { readdirSync, statfsSync } from 'node:fs'
 import path from 'node:path'
 import { callSafely } from '../../lib/call-safely.js'
 import { groupBy } from '../../lib/group-by.js'
+import { killProcess } from '../../lib/kill-process.js'
 import { renderCommand } from '../../lib/render-command.js'
 import { findDistrust, readLedgers, removeHalfMadeLedgers, removeLedger } from '../../node/ledger.js'
 import { killAndRemoveCgroup } from './cgroup-folders.js'
 import { listTreeParents, parseRunId } from './cgroups.js'
-import { killProcess, listMarkedProcesses } from './marks.js'
+import { listMarkedProcesses } from './marks.js'
 import { listNetworkRuns } from './network-runs.js'
 
 /**
@@ -29,9 +30,9 @@ const CGROUP_FILESYSTEMS = [0x27e0eb, 0x63677270]
  * @property {CapWay} way by which the runs of this machine limit CPU
  * @property {string | null} [run] only this one, unless its owner lives, even if it was retained, has no ledger, or its owner is
  *   unknown; null (by default): all runs
- * @property {boolean} [hasRetained] retained runs, too
+ * @property {boolean} [includesRetained] retained runs, too
  * @property {string} [root] the folder of ledgers
- * @property {(namespace: string) => Promise<boolean>} [isNamespaceGone] says whether a namespace of a cluster is gone; absent:
+ * @property {(namespace: string) => Promise<boolean>} [checkNamespaceGone] says whether a namespace of a cluster is gone; absent:
  *   none is
  */
 /**
@@ -49,9 +50,9 @@ const CGROUP_FILESYSTEMS = [0x27e0eb, 0x63677270]
  * one failed.
  * @param {LocalCleanup} options
  * @returns {Promise<CleanupOutcome>}
- * @throws the system's error if a folder of cgroups cannot be listed; an error of `isNamespaceGone`
+ * @throws the system's error if a folder of cgroups cannot be listed; an error of `checkNamespaceGone`
  */
-export async function cleanUpLocal({ way, run = null, hasRetained = false, isNamespaceGone, root }) {
+export async function cleanUpLocal({ way, run = null, includesRetained = false, checkNamespaceGone, root }) {
   /** @type {CleanupOutcome} */
   const outcome = { removed: [], left: [], failed: [] }
   const distrust = findDistrust(root)
@@ -62,13 +63,13 @@ export async function cleanUpLocal({ way, run = null, hasRetained = false, isNam
   for (const runId of new Set([...ledgers.keys(), ...processes.keys(), ...cgroups.keys(), ...networks])) {
     if (run !== null && runId !== run) continue
     const ledger = ledgers.get(runId) ?? null
-    const reason = findReasonToKeep({ ledger, runId, isNamed: run !== null, hasRetained })
+    const reason = findReasonToKeepRun({ ledger, runId, isNamed: run !== null, includesRetained })
     if (reason !== null) {
       outcome.left.push(`run ${runId}: ${reason}`)
       continue
     }
     const hasFailed = await runCleanupSteps(listCleanupSteps(runId, leftovers), outcome)
-    if (ledger !== null && !hasFailed) await removeLedgerUnlessHeld(ledger, { isNamespaceGone, outcome })
+    if (ledger !== null && !hasFailed) await removeLedgerUnlessHeld(ledger, { checkNamespaceGone, outcome })
   }
   removeHalfMadeLedgers(root)
   return outcome
@@ -115,13 +116,13 @@ function listCleanupSteps(runId, { processes, cgroups, networks }) {
 /**
  * Removes the ledger of a run, unless the run holds a namespace of a cluster that is not gone.
  * @param {LedgerEntry} ledger
- * @param {Pick<LocalCleanup, 'isNamespaceGone'> & { outcome: CleanupOutcome }} options outcome: gets what was removed, left or failed
- * @throws an error of `isNamespaceGone`
+ * @param {Pick<LocalCleanup, 'checkNamespaceGone'> & { outcome: CleanupOutcome }} options outcome: gets what was removed, left or failed
+ * @throws an error of `checkNamespaceGone`
  */
-async function removeLedgerUnlessHeld(ledger, { isNamespaceGone, outcome }) {
+async function removeLedgerUnlessHeld(ledger, { checkNamespaceGone, outcome }) {
   const { runId, folder } = ledger
   const remaining = []
-  for (const name of listHeldNames(ledger, 'namespace')) if (!(await isNamespaceGone?.(name))) remaining.push(name)
+  for (const name of listHeldNames(ledger, 'namespace')) if (!(await checkNamespaceGone?.(name))) remaining.push(name)
   if (remaining.length > 0) {
     outcome.left.push(
       `namespace ${remaining.join(', ')} of run ${runId}: ${renderCommand('cleanup', '--target kubernetes')} removes it (--context names the cluster); where that cluster is gone: ${renderCommand('cleanup', `${runId} --cluster-gone`)}`,
@@ -153,17 +154,17 @@ async function removeNetworks(runId) {
 
 /**
  * Finds the reason why a run is not cleaned up.
- * @param {{ ledger: LedgerEntry | null, runId: string, isNamed: boolean, hasRetained: boolean }} options ledger:
- *   null: it has none; isNamed: the user named this run; hasRetained: retained runs are cleaned up, too
+ * @param {{ ledger: LedgerEntry | null, runId: string, isNamed: boolean, includesRetained: boolean }} options ledger:
+ *   null: it has none; isNamed: the user named this run; includesRetained: retained runs are cleaned up, too
  * @returns {string | null} null: it is cleaned up
  */
-function findReasonToKeep({ ledger, runId, isNamed, hasRetained }) {
+function findReasonToKeepRun({ ledger, runId, isNamed, includesRetained }) {
   const byName = `${renderCommand('cleanup', runId)} removes it`
   if (ledger?.state === 'alive') return `it goes on in process ${ledger.owner?.pid}: kill ${ledger.owner?.pid} ends it`
   if (isNamed) return null
   if (ledger === null) return `this user has no ledger of it, it may go on: ${byName}`
   if (ledger.state === 'unknown') return `its owner cannot be seen from here, it may go on: ${byName}`
-  if (ledger.isRetained && !hasRetained) return `it was retained: ${byName}, --retained removes every retained run`
+  if (ledger.isRetained && !includesRetained) return `it was retained: ${byName}, --retained removes every retained run`
   return null
 }
 

@@ -1,15 +1,16 @@
+import { killProcess } from '../../lib/kill-process.js'
 import { runAtExit } from '../../lib/run-at-exit.js'
 import { createPlace, GENERATOR, PROBER } from '../../model/sidecar-contract.js'
 import { lookAtProbes, observeProbes } from '../../node/observer.js'
 import { assertPortsFree, createAddressAllocator, holdAddressBlock } from './addresses.js'
 import { createCgroupTree } from './cgroups.js'
 import { LOG_CHECK_MS, LOG_LIMIT } from './log-file.js'
-import { killProcess, listMarkedProcesses } from './marks.js'
+import { listMarkedProcesses } from './marks.js'
 import { createNetworks } from './networks.js'
 import { createLocalProber } from './prober.js'
 import { startProcess } from './process.js'
 import { createProcessAccounting } from './process-accounting.js'
-import { startReceivedCount } from './received.js'
+import { startCountingReceivedBytes } from './received.js'
 
 /**
  * @import { Deployment, Handle, Ledger, Target } from '../../model/types.ts'
@@ -58,7 +59,7 @@ export async function createLocalTarget({ ledger, way, networks = createNetworks
   const { call, close: closeProber } = createLocalProber({ runId, createEnterArgv })
   const warnedNames = new Set()
   const checkLog = async (/** @type {RunningProcess} */ process) => {
-    const name = renderProcessName(process)
+    const name = renderRunningProcess(process)
     const wasTooLarge = await process.enforceLogLimit().catch(() => false)
     if (!wasTooLarge || warnedNames.has(name)) return
     warnedNames.add(name)
@@ -85,7 +86,7 @@ export async function createLocalTarget({ ledger, way, networks = createNetworks
     look: async processes => lookAtProbes(listProbes(processes)),
     async observe(processes, options) {
       const sidecars = castToRunning(processes).map(process => (process.spec.role === 'sidecar' ? process : null))
-      const endCount = startReceivedCount(sidecars, options)
+      const endCount = startCountingReceivedBytes(sidecars, options)
       let counting = /** @type {ReturnType<typeof endCount> | null} */ (null)
       const onEnd = () => {
         counting = endCount()
@@ -116,7 +117,7 @@ export async function createLocalTarget({ ledger, way, networks = createNetworks
       }
       ledger.close({ retain })
       for (const process of running) process.unref()
-      return [...running].map(renderProcessName)
+      return [...running].map(renderRunningProcess)
     },
   }
 }
@@ -184,6 +185,6 @@ function listProbes(processes) {
 }
 
 /** Renders a process in words, such as `gateway's sidecar`. @param {RunningProcess} process */
-function renderProcessName({ spec }) {
+function renderRunningProcess({ spec }) {
   return `${spec.service}'s ${spec.role}`
 }

@@ -45,14 +45,14 @@ export function createNetworks({ ledger, run = runCommand, iptables = process.en
    * @param {ProcessSpec[]} specs of the processes that are about to start
    * @returns {Promise<void>} rejects with a BenchError if a command fails
    */
-  function createNamespace(start, service, specs) {
+  function createServiceNamespace(start, service, specs) {
     const name = renderNamespaceName(start, service)
     const serviceSpecs = specs.filter(spec => spec.service === service)
-    const pod = listPods(specs).find(candidate => candidate.service === service)
+    const pod = listDistinctPods(specs).find(candidate => candidate.service === service)
     const hasTranslations = [...serviceSpecs, ...(pod ? [pod] : [])].some(({ redirects }) => redirects?.translations)
     const rules = pod ? renderRedirectRules(pod.redirects, pod.ports) : renderServiceRules(serviceSpecs)
     const creation =
-      creations.get(name) ?? bridge.createNamespace(name, addresses.get(name) ?? '', { rules, hasTranslations })
+      creations.get(name) ?? bridge.createNetworkNamespace(name, addresses.get(name) ?? '', { rules, hasTranslations })
     creations.set(name, creation)
     return creation
   }
@@ -95,9 +95,9 @@ export function createNetworks({ ledger, run = runCommand, iptables = process.en
      * @throws {BenchError} if a command fails
      */
     async createNamespaces(start, specs) {
-      const placed = [...specs.filter(({ role }) => role !== 'generator'), ...listPods(specs)]
+      const placed = [...specs.filter(({ role }) => role !== 'generator'), ...listDistinctPods(specs)]
       const services = [...new Set(placed.map(({ service }) => service))]
-      await Promise.all(services.map(service => createNamespace(start, service, specs)))
+      await Promise.all(services.map(service => createServiceNamespace(start, service, specs)))
     },
 
     /**
@@ -131,7 +131,8 @@ export function createNetworks({ ledger, run = runCommand, iptables = process.en
      * @throws {BenchError} if one cannot be removed
      */
     async removeNamespaces(start, specs) {
-      for (const name of [...specs, ...listPods(specs)].map(({ service }) => renderNamespaceName(start, service))) {
+      for (const { service } of [...specs, ...listDistinctPods(specs)]) {
+        const name = renderNamespaceName(start, service)
         await creations.get(name)?.catch(() => {})
         if (creations.delete(name)) await removeNetworkNamespace(name, run)
         addresses.delete(name)
@@ -146,7 +147,7 @@ export function createNetworks({ ledger, run = runCommand, iptables = process.en
       for (const [program, packageName] of Object.entries(PACKAGES)) {
         const name = program === 'iptables' ? iptables : program
         const folders = name.includes('/') ? path.dirname(name) : `${process.env.PATH}`
-        if ((await findOnPath(path.basename(name), folders)) === null)
+        if (findOnPath(path.basename(name), folders) === null)
           throw new BenchError(
             `--interception redirect needs ${name}, which is not here: apt-get install ${packageName}`,
           )
@@ -166,7 +167,7 @@ export function createNetworks({ ledger, run = runCommand, iptables = process.en
  * @param {Pick<ProcessSpec, 'pods'>[]} specs
  * @returns {Pod[]} []: no process has pods
  */
-function listPods(specs) {
+function listDistinctPods(specs) {
   return uniqueBy(
     specs.flatMap(({ pods = [] }) => pods),
     ({ service }) => service,

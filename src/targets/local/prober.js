@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process'
 import path from 'node:path'
 import { SiteLostError } from '../../lib/errors.js'
+import { killProcess } from '../../lib/kill-process.js'
 import { ROOT } from '../../lib/paths.js'
 import { withTimeout } from '../../lib/wait.js'
 import { createProber } from '../../node/prober.js'
 import { startSession } from '../agent-session.js'
-import { killProcess, renderMarks } from './marks.js'
+import { renderMarks } from './marks.js'
 
 /**
  * @import { Target } from '../../model/types.ts'
@@ -29,7 +30,8 @@ const CLOSE_SECONDS = 5
  * @param {{ runId: string, createEnterArgv?: () => string[] | null }} options createEnterArgv: creates the argv that enters the
  *   namespace; null: services are reached from here
  * @returns {{ call: Target['call'], close: () => void }} call: rejects as the procedure or its session, with a SiteLostError if the
- *   agent of a rig is lost, and with an Error if the rig is not open; close: ends the process in the namespace, but no rigs
+ *   agent of a rig is lost, and with an Error if the rig is not open (its `close` does nothing then); close:
+ *   ends the process in the namespace, but no rigs
  */
 export function createLocalProber({ runId, createEnterArgv = () => null }) {
   const prober = createProber()
@@ -75,7 +77,7 @@ export function createLocalProber({ runId, createEnterArgv = () => null }) {
   }
   return {
     async call(procedure, args, { rig = 0, signal } = {}) {
-      const result = isOfCorpus(procedure)
+      const result = isCorpusProcedure(procedure)
         ? callInRig(rig, procedure, args, signal)
         : callOutsideOfRigs(procedure, args, signal)
       return /** @type {any} */ (await result)
@@ -90,7 +92,7 @@ export function createLocalProber({ runId, createEnterArgv = () => null }) {
  * @param {string} procedure
  * @returns {boolean}
  */
-function isOfCorpus(procedure) {
+function isCorpusProcedure(procedure) {
   return /^(open$|close$|probe)/.test(procedure)
 }
 
@@ -122,5 +124,5 @@ function startAgent({ runId, enterArgv }) {
   // An upstream that the agent started and that stopped itself (SIGSTOP) would outlive it.
   const end = () => pid && killProcess(-pid)
   agent.once('exit', end)
-  return { ...startSession({ stdin, stdout, closed: ended, place: `process ${pid}`, end }), ended }
+  return { ...startSession({ stdin, stdout, ended, place: `process ${pid}`, end }), ended }
 }

@@ -1,8 +1,9 @@
+import { killProcess } from '../../lib/kill-process.js'
 import { waitForCondition } from '../../lib/wait.js'
 import { NOT_OFFERED } from '../../node/kernel/cgroup.js'
 import { readThreads } from '../../node/kernel/probe.js'
 import { hasEnded, listProcEntries, readProcFile, sumStatusBytes } from '../../node/kernel/proc-files.js'
-import { killProcess, listMarkedProcesses } from './marks.js'
+import { listMarkedProcesses } from './marks.js'
 
 /** @import { CgroupTree, Group } from './cgroups.js' */
 
@@ -15,7 +16,7 @@ const REMOVE_SECONDS = 30
  * @returns {CgroupTree} its `remove` does nothing: each group is removed by itself
  */
 export function createProcessAccounting({ runId }) {
-  return { create: async name => createProcessGroup(runId, name), async remove() {} }
+  return { create: async name => createAccountedGroup(runId, name), async remove() {} }
 }
 
 /**
@@ -24,7 +25,7 @@ export function createProcessAccounting({ runId }) {
  * @param {string} name of the group: `start-service-role`
  * @returns {Group} its CPU time and memory are 0 while it has no process
  */
-function createProcessGroup(runId, name) {
+function createAccountedGroup(runId, name) {
   const listProcesses = () =>
     listMarkedProcesses().filter(marked => marked.runId === runId && `${marked.start}-${marked.name}` === name)
   /** The processes of the first search with their children since, less those that have ended. @type {number[]} */
@@ -32,7 +33,7 @@ function createProcessGroup(runId, name) {
   const listPids = () => {
     const running = pids.filter(pid => listProcEntries(`/proc/${pid}/task`).length > 0)
     // A search reads the environment of every process of the machine: later ones look at the children of those that are known.
-    pids = running.length > 0 ? addChildren(running) : listProcesses().map(({ pid }) => pid)
+    pids = running.length > 0 ? listWithDescendants(running) : listProcesses().map(({ pid }) => pid)
     return pids
   }
   return {
@@ -79,12 +80,12 @@ function createProcessGroup(runId, name) {
 }
 
 /**
- * Adds to processes their children, and the children of these.
- * @param {number[]} pids is not changed
- * @returns {number[]} the same pids, and those of children; a parent that has ended adds none, as do all on a kernel without
+ * Lists processes with their children, and the children of these.
+ * @param {number[]} pids
+ * @returns {number[]} the same pids, and those of descendants; a process that has ended adds none, as do all on a kernel without
  *   CONFIG_PROC_CHILDREN
  */
-function addChildren(pids) {
+function listWithDescendants(pids) {
   const all = new Set(pids)
   // A set passes on what is added to it meanwhile.
   for (const pid of all) {

@@ -39,7 +39,7 @@ const USED_UP = 0.95
 const LAUNCHER = 'n=$1; shift; while [ "$n" -gt 0 ]; do echo 0 >"$1" || exit 126; shift; n=$((n - 1)); done; exec "$@"'
 
 /**
- * @typedef {object} ProcessStart
+ * @typedef {object} ProcessStartOptions
  * @property {ProcessSpec} spec
  * @property {string} folder for its log
  * @property {CgroupTree} tree
@@ -52,7 +52,7 @@ const LAUNCHER = 'n=$1; shift; while [ "$n" -gt 0 ]; do echo 0 >"$1" || exit 126
 
 /**
  * Starts a process in a cgroup of its own, in a folder of its own with its files. Its output goes to a log.
- * @param {ProcessStart} options
+ * @param {ProcessStartOptions} options
  * @returns {Promise<RunningProcess>} it may not listen yet, or may have failed to start, which its `ending` shows
  * @throws {BenchError} if a limit cannot be set; the system's error if a file cannot be written, or its cgroup not created
  */
@@ -60,7 +60,7 @@ export async function startProcess({ spec, folder, tree, start, runId, enterArgv
   const name = `${spec.service}-${spec.role}`
   const logFile = path.join(folder, `${name}.log`)
   await mkdir(folder, { recursive: true })
-  await writeFiles(spec)
+  await writeProcessFiles(spec)
   const { podCpuCores: cpuLimitCores } = spec
   const pod = cpuLimitCores === undefined ? undefined : { name: `${start}-${spec.service}-pod`, cpuLimitCores }
   const group = await tree.create(`${start}-${name}`, { ...spec, pod })
@@ -172,7 +172,7 @@ function findMemoryShortage({ memoryLimitBytes: limitBytes }, probe) {
  * @param {ProcessSpec} spec
  * @throws the system's error if one cannot be written
  */
-async function writeFiles({ folder, files }) {
+async function writeProcessFiles({ folder, files }) {
   await mkdir(folder, { recursive: true })
   for (const { name, content, encoding } of files) {
     const file = path.join(folder, name)
@@ -182,7 +182,7 @@ async function writeFiles({ folder, files }) {
 }
 
 /**
- * @typedef {object} Spawn
+ * @typedef {object} SpawnOptions
  * @property {ProcessSpec} spec
  * @property {Group} group that it joins
  * @property {string} logFile
@@ -193,29 +193,31 @@ async function writeFiles({ folder, files }) {
 
 /**
  * Spawns the program of a process in its cgroups. Its output goes to the log.
- * @param {Spawn} options
+ * @param {SpawnOptions} options
  * @returns {import('node:child_process').ChildProcess} it emits an error if it does not start
- * @throws the system's error if the log cannot be created
+ * @throws the system's error if the log cannot be created, or the program cannot be spawned
  */
 function spawnInGroup({ spec, group, logFile, enterArgv, podNetworks, marks }) {
-  const log = openLog(logFile)
   const pinArgv = spec.cpuSet ? ['taskset', '-c', spec.cpuSet.join(',')] : []
   const command = [...pinArgv, ...enterArgv, ...createArgv(spec)]
   const argv = ['-c', LAUNCHER, 'sh', `${group.joinFiles.length}`, ...group.joinFiles, ...command]
-  const child = spawn('/bin/sh', argv, {
-    cwd: spec.folder,
-    env: {
-      ...spec.env,
-      ...(podNetworks.length > 0 && { POD_NETWORKS: podNetworks.join(':') }),
-      PATH: process.env.PATH,
-      ...renderMarks(marks),
-    },
-    stdio: ['ignore', log, log],
-    // The process has a group of its own: a Ctrl-C of the terminal reaches only this process, which stops it in order.
-    detached: true,
-  })
-  closeSync(log)
-  return child
+  const log = openLog(logFile)
+  try {
+    return spawn('/bin/sh', argv, {
+      cwd: spec.folder,
+      env: {
+        ...spec.env,
+        ...(podNetworks.length > 0 && { POD_NETWORKS: podNetworks.join(':') }),
+        PATH: process.env.PATH,
+        ...renderMarks(marks),
+      },
+      stdio: ['ignore', log, log],
+      // The process has a group of its own: a Ctrl-C of the terminal reaches only this process, which stops it in order.
+      detached: true,
+    })
+  } finally {
+    closeSync(log)
+  }
 }
 
 /**

@@ -42,12 +42,12 @@ export async function waitUntilListening(process, { signal, deadlineSeconds = RE
   const leastSockets = spec.workers ?? 1
   const patienceMs = Math.min(ELSEWHERE_MS, (deadlineSeconds * 1000) / ELSEWHERE_PARTS)
   const hasSettledElsewhere = createElsewhereDetector({ spec, probe, patienceMs })
-  const isHanging = createHangDetector({ spec, probe, readLogTail })
-  const isReady = async () => {
+  const checkHanging = createHangDetector({ spec, probe, readLogTail })
+  const checkReady = async () => {
     const exit = ending()
     if (exit !== null) throw new BenchError(await renderFailure(`${name} did not start: it ended with ${exit}`))
     if (probe.countListeners() >= leastSockets) return true
-    if (await isHanging())
+    if (await checkHanging())
       throw new BenchError(await renderFailure(`${name} did not start: it logged an error, and then hung`))
     if (hasSettledElsewhere())
       throw new BenchError(await renderFailure(`${name} ${renderSockets(spec, probe.listListening())}`))
@@ -55,7 +55,7 @@ export async function waitUntilListening(process, { signal, deadlineSeconds = RE
   }
   try {
     const what = `${name} to listen (${leastSockets} sockets an address)`
-    await waitForCondition(isReady, { what, deadlineSeconds, signal })
+    await waitForCondition(checkReady, { what, deadlineSeconds, signal })
   } catch (error) {
     if (!(error instanceof TimeoutError)) throw error
     const sockets = renderSockets(spec, probe.listListening())
@@ -151,7 +151,8 @@ function createHangDetector({ spec: { startErrorText }, probe, readLogTail }) {
  * Renders the endpoints at which a process listens, and those at which it should.
  * @param {ProcessSpec} spec
  * @param {Endpoint[]} listening the endpoints at which it listens
- * @returns {string} a predicate: `listens at …, and not at …`, or `has no listening socket, not at …`
+ * @returns {string} a predicate: `listens at …, and not at …`, or `has no listening socket, not at …`. If only a worker has no socket
+ *   yet, no endpoint is missing, and all are named
  */
 function renderSockets({ listens }, listening) {
   const renderEndpoints = (/** @type {Endpoint[]} */ endpoints) => {

@@ -53,7 +53,7 @@ const LIST_ALL = `set -e; for file; do echo '${MARK}'; nsenter --net="$file" sh 
  * @returns {() => Promise<(ReceivedBytes | null)[]>} to be called just after the window; null: the process was not
  *   counted, or could not be, as after an abort
  */
-export function startReceivedCount(processes, { window, signal }) {
+export function startCountingReceivedBytes(processes, { window, signal }) {
   const beforeMs = BEFORE_MS + NAMESPACE_MS * listNamespaces(processes.flatMap(listNetworks)).size
   const before = sleep(window.startMs - beforeMs - Date.now(), signal)
     .then(() => readConnections(processes))
@@ -63,19 +63,19 @@ export function startReceivedCount(processes, { window, signal }) {
   return async () => {
     const after = readConnections(processes).catch(() => null)
     const [start, end] = [await before, await after]
-    return processes.map((process, i) => (process && start && end ? countReceivedBytes(start[i], end[i]) : null))
+    return processes.map((process, i) => (process && start && end ? computeReceivedBytes(start[i], end[i]) : null))
   }
 }
 
 /**
- * Counts what a process received between two edges.
+ * Computes what a process received between two edges.
  * @param {ProcessConnections[]} start in its own namespace, then in its pods
  * @param {ProcessConnections[]} end in the same namespaces
  * @returns {ReceivedBytes}
  */
-function countReceivedBytes(start, end) {
+function computeReceivedBytes(start, end) {
   const [ownBytes, ...byPod] = end.map((edge, i) => sumGrowth(start[i].connections, edge.connections))
-  const closed = end.map((edge, i) => countClosedConnections(start[i], edge))
+  const closed = end.map((edge, i) => computeClosedConnections(start[i], edge))
   const sum = (/** @type {number[]} */ numbers) => numbers.reduce((total, number) => total + number, 0)
   return {
     bytes: sum([ownBytes, ...byPod]),
@@ -241,7 +241,7 @@ export function sumGrowth(before, after) {
  * @param {ProcessConnections} after
  * @returns {ClosedConnections}
  */
-export function countClosedConnections(before, after) {
+export function computeClosedConnections(before, after) {
   // A sidecar that is bypassed opens none, whatever its neighbours open and close.
   const hasOpened = [...after.connections.keys()].some(inode => !before.connections.has(inode))
   const countClosed = (/** @type {'accepted' | 'connected'} */ kind) => {

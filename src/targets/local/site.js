@@ -25,7 +25,7 @@ import { findQuota } from './quota.js'
  *   system's error if no cgroup can be created
  */
 export async function openLocalSite({ runId, way, findTool, say }) {
-  const hasTaskset = (await findOnPath('taskset', process.env.PATH ?? '')) !== null
+  const hasTaskset = findOnPath('taskset', process.env.PATH ?? '') !== null
   const limits = { ...readLimits(), quota: findQuota(way) }
   const ledger = openLedger({ runId })
   const networks = createNetworks({ ledger })

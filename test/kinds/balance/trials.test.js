@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { parseBalanceExperiment } from '../../../src/kinds/balance/experiment.js'
-import { computeBalanceTrials, countMoves, summariseBalance } from '../../../src/kinds/balance/trials.js'
+import { computeBalanceTrials, computeMoves, summariseBalance } from '../../../src/kinds/balance/trials.js'
 
 const file = 'bench/experiments/balance.yaml'
 const text = readFileSync(file, 'utf8')
@@ -65,7 +65,7 @@ describe('computeBalanceTrials', () => {
   })
 })
 
-describe('countMoves', () => {
+describe('computeMoves', () => {
   const from = new Map([
     ['a', 0],
     ['b', 1],
@@ -76,11 +76,11 @@ describe('countMoves', () => {
 
   it('leaves out the items of a shard that was removed', () => {
     const to = new Map([...from, ['b', 0], ['c', 0], ['d', 1]])
-    expect(countMoves({ from, to, kept: 2 })).toEqual({ moves: 1, own: 2 })
+    expect(computeMoves({ from, to, kept: 2 })).toEqual({ moves: 1, own: 2 })
   })
 
   it('leaves out the items of a shard that was added', () => {
     const to = new Map([...from, ['a', 3], ['b', 0], ['c', 3]])
-    expect(countMoves({ from, to, kept: 3 })).toEqual({ moves: 1, own: 2 })
+    expect(computeMoves({ from, to, kept: 3 })).toEqual({ moves: 1, own: 2 })
   })
 })

@@ -4,8 +4,8 @@ import {
   computeGrowthNumbers,
   countSidecarsAtEnding,
   isHostCpuUsedUp,
-  renderEnding,
-  renderEndings,
+  renderGrowthEnding,
+  renderGrowthEndings,
 } from '../../../src/kinds/growth/numbers.js'
 import { createRecord } from '../../fakes/fake-records.js'
 
@@ -86,9 +86,9 @@ describe('the numbers of a growth', () => {
 
 describe('the ending of a growth', () => {
   it('blames the machine for its own, and says no more of no failure than how far it went', () => {
-    expect(renderEnding(null, 480)).toBe('no failure up to 480 sidecars')
-    expect(renderEnding('oom', 260)).toBe('failed at 260 sidecars: oom')
-    expect(renderEnding('host-memory', 380)).toMatch(
+    expect(renderGrowthEnding(null, 480)).toBe('no failure up to 480 sidecars')
+    expect(renderGrowthEnding('oom', 260)).toBe('failed at 260 sidecars: oom')
+    expect(renderGrowthEnding('host-memory', 380)).toMatch(
       'no failure of the control plane up to 380 sidecars, where the machine',
     )
     expect(countSidecarsAtEnding({ sidecars: 240, failedAt: 260, reason: 'oom' })).toBe(260)
@@ -100,10 +100,10 @@ describe('the ending of a growth', () => {
       ...{ round: 1, sidecars, failedAt: reason && sidecars + 20, reason, why: null },
     })
     const rounds = [round(240, 'oom'), round(260, 'oom'), round(480, null)]
-    expect(renderEndings({ rounds, hasControl: true })).toBe(
+    expect(renderGrowthEndings({ rounds, hasControl: true })).toBe(
       'failed at 260 to 280 sidecars: oom (2 of 3 rounds); no failure up to 480 sidecars (1 of 3 rounds)',
     )
-    expect(renderEndings({ rounds: rounds.slice(2), hasControl: false })).toMatch('; no control plane ran')
+    expect(renderGrowthEndings({ rounds: rounds.slice(2), hasControl: false })).toMatch('; no control plane ran')
   })
 
   it('is of the machine if less than 5 % of it was idle', () => {

@@ -10,7 +10,7 @@ import { createArm } from '../../fakes/fake-records.js'
 import { createFakeSidecar, runSearch } from '../../fakes/fake-search.js'
 import { createSummary } from '../../fakes/fake-summary.js'
 
-/** @import { AnsweredSize } from '../../../src/kinds/search/trial-rows.js' @import { Answered as AnsweredResult } from '../../../src/kinds/sections.js'
+/** @import { AnsweredSize } from '../../../src/kinds/search/size-answer.js' @import { Answered as AnsweredResult } from '../../../src/kinds/sections.js'
  * @import { SizeResult } from '../../../src/model/types.ts' */
 
 const MIB = 2 ** 20

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { computeCpuLimitAt, computeCpuLimitIndex, findCpuLimit } from '../../../src/kinds/search/cpu-limit.js'
+import { computeCpuLimitAt, computeCpuLimitPlace, findCpuLimit } from '../../../src/kinds/search/cpu-limit.js'
 import { createRandom } from '../../../src/lib/random.js'
 import { createArm } from '../../fakes/fake-records.js'
 import { createFakeSidecar, isJudgedRightly, renderStep, runSearch } from '../../fakes/fake-search.js'
@@ -26,8 +26,8 @@ describe('the grid of CPU limits', () => {
   })
 
   it('has the place of each limit, and of one between at the next', () => {
-    for (let i = 0; i < 60; i++) expect(computeCpuLimitIndex(computeCpuLimitAt(i))).toBe(i)
-    expect([0, 0.001, 0.02, 0.0201, 0.0231, 0.3].map(computeCpuLimitIndex)).toEqual([0, 0, 0, 1, 2, 20])
+    for (let i = 0; i < 60; i++) expect(computeCpuLimitPlace(computeCpuLimitAt(i))).toBe(i)
+    expect([0, 0.001, 0.02, 0.0201, 0.0231, 0.3].map(computeCpuLimitPlace)).toEqual([0, 0, 0, 1, 2, 20])
   })
 })
 
@@ -124,7 +124,7 @@ describe('findCpuLimit', () => {
 
   it.each([1, 2, 4, 16])('finds, on %i CPUs, the first place of the grid that is enough, for any need', cpus => {
     const random = createRandom(31 + cpus)
-    const last = computeCpuLimitIndex(cpus * 0.999) - 1
+    const last = computeCpuLimitPlace(cpus * 0.999) - 1
     for (let i = 0; i < 100; i++) {
       const cores = Math.exp(Math.log(0.02) + random() * Math.log(computeCpuLimitAt(last) / 0.02))
       const run = search({ cores, spoiledEvery: 2 + Math.floor(random() * 9) }, { cpus })

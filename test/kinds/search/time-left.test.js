@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createTimeLeft, renderTimeLeft } from '../../../src/kinds/search/course.js'
+import { createTimeLeft, renderTimeLeftNote } from '../../../src/kinds/search/course.js'
 import { createArm } from '../../fakes/fake-records.js'
 
 const templates = ['pipy', 'envoy'].map(plane =>
@@ -41,11 +41,11 @@ describe('createTimeLeft', () => {
   })
 })
 
-describe('renderTimeLeft', () => {
+describe('renderTimeLeftNote', () => {
   it.each([
     [0, ''],
     [3, ' (about 10 s left)'],
     [71, ' (about 80 s left)'],
     [118, ' (about 2 min left)'],
-  ])('of %d s is "%s"', (seconds, text) => expect(renderTimeLeft(seconds)).toBe(text))
+  ])('of %d s is "%s"', (seconds, text) => expect(renderTimeLeftNote(seconds)).toBe(text))
 })

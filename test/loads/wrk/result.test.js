@@ -95,6 +95,15 @@ describe('createGenerator', () => {
   })
 })
 
+it('gives the script the port of every interleaved arm, also that of plain HTTP', () => {
+  const { load } = createArm({ load: /** @type {any} */ ({ kind: 'interleaved', sliceMs: 20, users: 1 }) })
+  const arms = [80, 15003].map(port => ({ urls: [`http://127.0.0.1:${port}/`], load }))
+  const { env } = wrk.createGenerator(
+    /** @type {any} */ ({ arms, load, urls: arms[0].urls, tool: {}, cpus: 1, tailMs: 0, scripts: '/s', folder: '/f' }),
+  )
+  expect(env?.ARMS).toBe('127.0.0.1:80,127.0.0.1:15003')
+})
+
 it('describes a request that is answered to the script', () => {
   const requests = [
     createRequestKind({ method: 'PUT', requestBytes: 5, responseBytes: 14336, requestHeaderBytes: 100 }, 1024),

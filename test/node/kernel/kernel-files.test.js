@@ -16,6 +16,7 @@ import { findPortShortage, parseListeners, parseTcpCounters } from '../../../src
 import { parseBracketed } from '../../../src/node/machine.js'
 import { createCgroupSubtree } from '../../../src/targets/local/cgroup-folders.js'
 import { findCapWay, wrapInSystemdScope } from '../../../src/targets/local/cgroups.js'
+import { listOpenFiles } from '../../fakes/open-files.js'
 import { makeFolder } from '../../fakes/scratch.js'
 
 const read = (/** @type {string} */ name) => readFileSync(`test/fixtures/${name}`, 'utf8')
@@ -184,6 +185,13 @@ describe('createProbe', () => {
     await child
   })
 
+  it('closes the counters that it opened if another is missing', () => {
+    const at = makeFolder('half')
+    for (const name of ['cpu.stat', 'memory.stat', 'memory.current']) writeFileSync(`${at}/${name}`, '')
+    expect(() => openCountersV2(at)).toThrow('memory.events')
+    expect(listOpenFiles(at)).toEqual([])
+  })
+
   it('says that a group was removed, and which', () => {
     const at = makeFolder('gone')
     const gone = Object.assign(new Error('ENODEV: no such device, read'), { code: 'ENODEV' })
@@ -208,7 +216,7 @@ describe('findCapWay', () => {
     writeFileSync(`${at}/cgroup.controllers`, 'cpuset cpu io pids\n')
     writeFileSync(`${at}/cgroup.subtree_control`, '')
     const mountinfo = `31 23 0:28 / ${at} rw,nosuid - cgroup2 cgroup2 rw,nsdelegate\n`
-    const way = await findCapWay({ mountinfo, membership: '0::/\n', hasSystemd: async () => false })
+    const way = await findCapWay({ mountinfo, membership: '0::/\n', checkSystemd: async () => false })
     expect(way).toMatchObject({ how: 'v2', lacksMemory: true, parents: { cpu: at, memory: at } })
 
     writeFileSync(`${at}/cpu.stat`, 'usage_usec 2000000\nnr_periods 1\nnr_throttled 0\nthrottled_usec 0\n')
@@ -229,7 +237,7 @@ describe('findCapWay', () => {
     writeFileSync(`${at}/cgroup.controllers`, 'io pids\n')
     writeFileSync(`${at}/cgroup.subtree_control`, '')
     const mountinfo = `31 23 0:28 / ${at} rw,nosuid - cgroup2 cgroup2 rw,nsdelegate\n`
-    expect(await findCapWay({ mountinfo, membership: '0::/\n', hasSystemd: async () => false })).toMatchObject({
+    expect(await findCapWay({ mountinfo, membership: '0::/\n', checkSystemd: async () => false })).toMatchObject({
       how: 'none',
       reason: expect.stringContaining(`the cgroup ${at} has no controller cpu (it offers io, pids)`),
     })
@@ -239,7 +247,7 @@ describe('findCapWay', () => {
     const way = await findCapWay({
       mountinfo: UNWRITABLE,
       membership: '0::/user.slice\n',
-      hasSystemd: async () => true,
+      checkSystemd: async () => true,
     })
     expect(way).toEqual({ how: 'systemd-run', version: 2 })
     expect(wrapInSystemdScope(['node', 'cli.js'])).toEqual([
@@ -249,14 +257,14 @@ describe('findCapWay', () => {
   })
 
   it('names the three ways out if nothing can be capped', async () => {
-    const hasSystemd = async () => false
-    expect(await findCapWay({ mountinfo: UNWRITABLE, membership: '0::/\n', hasSystemd })).toMatchObject({
+    const checkSystemd = async () => false
+    expect(await findCapWay({ mountinfo: UNWRITABLE, membership: '0::/\n', checkSystemd })).toMatchObject({
       how: 'none',
       reason: expect.stringMatching(
         /run as root; or in a cgroup v2 subtree delegated .*; or measure without a cap: --cpu none/,
       ),
     })
-    expect(await findCapWay({ mountinfo: '', membership: '', hasSystemd })).toMatchObject({
+    expect(await findCapWay({ mountinfo: '', membership: '', checkSystemd })).toMatchObject({
       how: 'none',
       version: null,
     })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { listPairDisparities, listWrongRows, renderUnequalRows } from '../../../src/parity/verdict/rows.js'
+import { listPairDisparities, renderUnequalRows, renderWrongRows } from '../../../src/parity/verdict/rows.js'
 import { renderScriptNotes } from '../../../src/parity/verdict/table.js'
 import { createArm, createParityRow, DEFAULT_CONDITIONS } from '../../fakes/fake-records.js'
 
@@ -33,7 +33,7 @@ describe('two folders of the user', () => {
     expect(find([...alike.slice(0, 3), envoy({ ...load, found: '404' })])).toEqual([
       'parity-load: pipy: 200; envoy: 404',
     ])
-    expect(listWrongRows({ judged: [{ arm: createArm({ plane: 'pipy' }), rows: alike }], relaxed: [] })).toEqual([])
+    expect(renderWrongRows({ judged: [{ arm: createArm({ plane: 'pipy' }), rows: alike }], relaxed: [] })).toEqual([])
   })
 
   it('are held to the contract beside a plane of the kit', () => {
@@ -127,7 +127,7 @@ describe('listPairDisparities', () => {
 
 describe('findWrong', () => {
   const judge = (/** @type {ParityRow[]} */ rows) =>
-    listWrongRows({
+    renderWrongRows({
       judged: ['lean', 'access-log'].map(features => ({
         arm: createArm({ conditions: { ...DEFAULT_CONDITIONS, features } }),
         rows,
@@ -158,7 +158,7 @@ describe('findUnequal', () => {
     expect(renderUnequalRows({ a, b, relaxed: [] })).toEqual(['unequal work: tls, logging'])
     expect(renderUnequalRows({ a: b, b: a, relaxed: ['parity-tls'] })).toEqual(['unequal work: logging'])
     expect(listPairDisparities({ a, b, relaxed: [] })).toEqual([])
-    expect(listWrongRows({ judged: [a, b], relaxed: [] })).toEqual([])
+    expect(renderWrongRows({ judged: [a, b], relaxed: [] })).toEqual([])
   })
 
   it('finds nothing between planes that are not', () => {

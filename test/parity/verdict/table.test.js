@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import {
   listPlaneDifferences,
   renderCheckTimes,
-  renderTrafficPolicy,
+  renderOpenPolicy,
   tabulateParity,
 } from '../../../src/parity/verdict/table.js'
 import { createParityRow as row } from '../../fakes/fake-records.js'
@@ -51,13 +51,13 @@ describe('listPlaneDifferences', () => {
   })
 })
 
-describe('renderTrafficPolicy', () => {
+describe('renderOpenPolicy', () => {
   it('names the open policy if sidecars speak TLS', () => {
-    expect(renderTrafficPolicy({ parity: [row({ trafficPolicy: 'open' })] })).toEqual([
+    expect(renderOpenPolicy({ parity: [row({ trafficPolicy: 'open' })] })).toEqual([
       "Traffic policy open, as in the published comparison: a sidecar accepts any identity of the mesh's CA",
     ])
-    expect(renderTrafficPolicy({ parity: [row({ trafficPolicy: 'listed' })] })).toEqual([])
-    expect(renderTrafficPolicy({ parity: [row({ trafficPolicy: 'open', tls: 'plaintext' })] })).toEqual([])
+    expect(renderOpenPolicy({ parity: [row({ trafficPolicy: 'listed' })] })).toEqual([])
+    expect(renderOpenPolicy({ parity: [row({ trafficPolicy: 'open', tls: 'plaintext' })] })).toEqual([])
   })
 })
 

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { summarise } from '../../../src/analysis/summarise.js'
+import { ztunnel } from '../../../src/dataplanes/ztunnel/index.js'
 import { findComputedKind } from '../../../src/kinds/computed.js'
 import { readRun } from '../../../src/records/records.js'
 import { createAnswer } from '../../../src/report/answer/answer.js'
@@ -10,9 +11,12 @@ import { drawPanel } from '../../../src/report/answer/html.js'
 import { LINES_MOST, renderAnswerText, renderCutPictures } from '../../../src/report/answer/text.js'
 import { renderUnfinishedRun } from '../../../src/report/missing.js'
 import { parseExperiment } from '../../../src/request/experiment.js'
+import { findTool } from '../../../src/tools/find.js'
 import { writeFakeRun } from '../../fakes/fake-folder.js'
 import { createFakePlan } from '../../fakes/fake-plan.js'
 import { makeFolder } from '../../fakes/scratch.js'
+
+/** @import { ToolSpec } from '../../../src/model/types.ts' */
 
 const base = makeFolder('answer-test')
 const EXPERIMENTS = 'bench/experiments'
@@ -215,6 +219,18 @@ describe('the answer on a screen', () => {
     expect(text).toContain('# a capacity')
     expect(text).toMatch(/first/)
     expect(text).not.toMatch(/second/)
+  })
+
+  it('has the reason and the remedy of a program that does not run, also at a long path', async () => {
+    const program = '/home/somebody/src/istio/ztunnel/out/rust/release/ztunnel'
+    const search = findTool(/** @type {ToolSpec} */ (ztunnel.tool), { environment: { ZTUNNEL: program } })
+    const reason = await search.catch(({ message }) => message)
+    const summary = summarise(readRun(path.join(base, `${measured[0]}-0`)))
+    const text = renderAnswerText(createAnswer({ ...summary, notMeasured: [{ plane: 'ztunnel', reason }] }), { more })
+    expectToFit(text)
+    expect(text.replaceAll(/\s+/g, ' ')).toContain(
+      `Not measured: ztunnel (ZTUNNEL=${program} does not run: there is no such file; wanted ztunnel of Istio 1.24 or newer: set ZTUNNEL`,
+    )
   })
 
   it.each(readdirSync(FIXTURES))('fits for the recorded run of %s', name => {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { summarise } from '../../../src/analysis/summarise.js'
-import { listRunWarnings } from '../../../src/report/answer/warnings.js'
+import { renderRunWarnings } from '../../../src/report/answer/warnings.js'
 import { createManifest } from '../../fakes/fake-manifest.js'
 import { createArm, createFakeProcess, createRecord } from '../../fakes/fake-records.js'
 
@@ -9,7 +9,7 @@ function warningsOf(keeping) {
   const arms = ['pipy', 'envoy'].map(plane => createArm({ id: plane, plane }))
   const gates = [{ gate: 'streams', spoils: [], reason: 'answers came at once' }]
   const records = arms.map(arm => createRecord({ arm, gates: keeping.includes(arm.plane) ? gates : [] }))
-  return listRunWarnings(
+  return renderRunWarnings(
     summarise({ manifest: createManifest({ rounds: 1, arms }), records: /** @type {any} */ (records) }),
   )
 }
@@ -32,7 +32,7 @@ it('name a proxy whose memory grew by the request in half of its windows, and in
       const processes = [createFakeProcess(grown), createFakeProcess({ service: 'ratings' })]
       return createRecord({ arm, round: i + 1, processes, ...fields })
     })
-    return listRunWarnings(summarise({ manifest: createManifest({ rounds, arms: [arm] }), records }))
+    return renderRunWarnings(summarise({ manifest: createManifest({ rounds, arms: [arm] }), records }))
   }
   const grown = 'Memory of pipy grew by 0.4 KiB a request (gateway, 2 of 4 windows): a leak.'
   expect(warn(2, 4)).toContain(grown)
@@ -66,7 +66,7 @@ it('say by how much planes differ at each load, if two measurements of one run e
     { kind: 'closed', users: 200 },
   ]
   const warn = (/** @type {number} */ alone) =>
-    listRunWarnings(
+    renderRunWarnings(
       /** @type {any} */ ({
         ...summarise({ manifest: createManifest({ rounds: 1, arms: [] }), records: [] }),
         carries: [

@@ -12,7 +12,13 @@ const podOf = status => ({ metadata: { name: 'prober-x', namespace: 'r1' }, spec
 /** Starts the prober alone; `found` is what the watch of pods finds. @param {V1Pod[]} found */
 function start(found) {
   /** @type {PodWatch} */
-  const pods = { find: () => found, until: async look => look() || null, onChange: () => () => false, close: () => {} }
+  const pods = {
+    find: () => found,
+    until: async look => look() || null,
+    findFault: () => null,
+    onChange: () => () => false,
+    close: () => {},
+  }
   return startAgents({
     api: /** @type {Api} */ (/** @type {unknown} */ ({ apply: async () => ({}) })),
     ...{ pods, namespace: 'r1', readerNamespace: null, labels: {}, image: 'node:22', where: null, loadWhere: null },

@@ -31,24 +31,25 @@ describe('cleanUpCluster', () => {
       dead: owned('dead', `${os.hostname()} ${process.pid} 1 ${place}`),
       elsewhere: owned('elsewhere', 'edge-7 1 1'),
     })
-    expect(await cleanUpCluster({ api, isAll: false })).toEqual({
+    expect(await cleanUpCluster({ api, includesOtherMachines: false })).toEqual({
       removed: ['namespace dead'],
       left: [
         'namespace going: its run goes on',
         'namespace elsewhere: its run was started on edge-7, in a container of it or before it was booted; remove it with --all',
       ],
     })
-    expect((await cleanUpCluster({ api, isAll: true })).removed).toEqual(['namespace elsewhere'])
+    expect((await cleanUpCluster({ api, includesOtherMachines: true })).removed).toEqual(['namespace elsewhere'])
     expect(Object.keys(api.held)).toEqual(['going'])
   })
 
   it('leaves what was retained until its run is named, and then touches no other', async () => {
     const api = createFakeApi({ kept: owned('kept', 'gone 1 1'), other: owned('other', 'gone 1 1') })
     const retained = ['run-kept', 'run-other']
-    const { removed, left } = await cleanUpCluster({ api, isAll: true, retained })
+    const { removed, left } = await cleanUpCluster({ api, includesOtherMachines: true, retained })
     expect(removed).toEqual([])
     expect(left[0]).toContain('it was retained; remove it with --retained, or with the id of its run: run-kept')
-    expect((await cleanUpCluster({ api, isAll: true, run: 'run-kept', retained })).removed).toEqual(['namespace kept'])
+    const named = await cleanUpCluster({ api, includesOtherMachines: true, run: 'run-kept', retained })
+    expect(named.removed).toEqual(['namespace kept'])
     expect(Object.keys(api.held)).toEqual(['other'])
   })
 })

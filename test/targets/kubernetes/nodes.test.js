@@ -20,8 +20,15 @@ it('a node has what its pods that run have not requested', () => {
     podOn('n1', [{}], {
       initContainers: [
         { name: 'native', restartPolicy: 'Always', resources: { requests: { cpu: '250m', memory: '1M' } } },
-        { name: 'first', resources: { requests: { cpu: '4' } } },
+        { name: 'short', resources: { requests: { cpu: '400m' } } },
       ],
+      containers: [{ name: 'a', resources: { requests: { cpu: '500m' } } }],
+    }),
+    // An init container that takes more than what runs after it, the overhead of a runtime class, and a request of the pod itself.
+    podOn('n1', [{ cpu: '100m' }], {
+      initContainers: [{ name: 'first', resources: { requests: { cpu: '2' } } }],
+      overhead: { cpu: '100m' },
+      resources: { requests: { memory: '1M' } },
     }),
     podOn('n2', [{ cpu: '2' }]),
     { ...podOn('n1', [{ cpu: '2' }]), status: { phase: 'Succeeded' } },
@@ -29,7 +36,7 @@ it('a node has what its pods that run have not requested', () => {
   ]
   const node = { metadata: { name: 'n1' }, status: { allocatable: { cpu: '3920m', memory: '15Gi', pods: '110' } } }
   expect(computeNodeLimits({ node, pods })).toEqual({
-    ...{ node: 'n1', pods: 110, podsUsed: 2, cpus: 3.92, cpusRequested: 1.35 },
-    ...{ memoryBytes: 15 * 2 ** 30, memoryRequestedBytes: 64 * 2 ** 20 + 1e6 },
+    ...{ node: 'n1', pods: 110, podsUsed: 3, cpus: 3.92, cpusRequested: 1.1 + 0.5 + 0.25 + 2.1 },
+    ...{ memoryBytes: 15 * 2 ** 30, memoryRequestedBytes: 64 * 2 ** 20 + 2e6 },
   })
 })

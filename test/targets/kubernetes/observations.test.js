@@ -30,15 +30,15 @@ const processes = /** @type {any[]} */ ([
 describe('mergeObservations', () => {
   it('is that of the one node, with no offset to itself', () => {
     const observation = see({ values: [1, 2, 3] })
-    expect(mergeObservations([{ places: [0, 1, 2], offsetMs: 700, observation }], { processes })).toEqual({
+    expect(mergeObservations([{ indexes: [0, 1, 2], offsetMs: 700, observation }], { processes })).toEqual({
       ...observation,
       clockOffsetMs: 0,
     })
   })
 
   it('puts the processes of two nodes in order, takes the host of the services, and has the offset between their clocks', () => {
-    const services = { places: [0, 2], offsetMs: 3, observation: see({ values: [1, 3], idle: 5 }) }
-    const load = { places: [1], offsetMs: -30, observation: see({ values: [2], at: 1002, idle: 9 }) }
+    const services = { indexes: [0, 2], offsetMs: 3, observation: see({ values: [1, 3], idle: 5 }) }
+    const load = { indexes: [1], offsetMs: -30, observation: see({ values: [2], at: 1002, idle: 9 }) }
     const merged = mergeObservations([load, services], { processes })
     expect(merged.samples.map(s => s.readings.map(r => r.cpuSeconds))).toEqual(Array(4).fill([1, 2, 3]))
     expect(merged.start?.states.map(s => s.cpuLimitCores)).toEqual([1, 2, 3])
@@ -53,8 +53,8 @@ describe('mergeObservations', () => {
     cut.samples = cut.samples.slice(0, 2)
     const merged = mergeObservations(
       [
-        { places: [0, 2], offsetMs: 0, observation: whole },
-        { places: [1], offsetMs: 0, observation: cut },
+        { indexes: [0, 2], offsetMs: 0, observation: whole },
+        { indexes: [1], offsetMs: 0, observation: cut },
       ],
       { processes },
     )

@@ -75,7 +75,7 @@ beforeAll(async () => {
   await expect(target.pods?.openRolloutPoller()).rejects.toThrow(refusal)
   await rollout.remove()
   await target.close()
-  await cleanUpCluster({ api, isAll: false })
+  await cleanUpCluster({ api, includesOtherMachines: false })
   server.close()
 }, 30_000)
 

@@ -14,8 +14,9 @@ import { createProcess } from '../../../src/model/processes.js'
 import { listPids, readProcFile } from '../../../src/node/kernel/proc-files.js'
 import { renderShellCommand } from '../../../src/targets/load-host/connection.js'
 import { openLoadHost } from '../../../src/targets/load-host/host.js'
-import { awaitSample } from '../../../src/targets/load-host/process.js'
+import { awaitSample, startRemoteProcess } from '../../../src/targets/load-host/process.js'
 import { installFakeSsh } from '../../fakes/fake-ssh.js'
+import { listOpenFiles } from '../../fakes/open-files.js'
 import { makeFolder } from '../../fakes/scratch.js'
 
 /** @import { ProcessSpec } from '../../../src/model/types.ts' */
@@ -46,6 +47,15 @@ const specOf = fields =>
   createProcess({ service: 'k6', role: 'generator', program: '/bin/sh', argv: [], folder, listens: [], ...fields })
 
 const isAlive = (/** @type {number} */ pid) => callSafely(() => process.kill(pid, 0), false)
+
+it('closes the log of a process that cannot be started, since the connection is lost', async () => {
+  const start = () => {
+    throw new SiteLostError('the connection is lost')
+  }
+  const options = { spec: specOf({}), folder, connection: { start }, hostCpus: 1 }
+  await expect(startRemoteProcess(/** @type {any} */ (options))).rejects.toThrow('the connection is lost')
+  expect(listOpenFiles(folder)).toEqual([])
+})
 
 /** Opens one, starts something there, and finds the program that keeps the connection. @param {number} [beatMs] */
 async function openKept(beatMs) {

@@ -90,7 +90,7 @@ describe('cleanUpLocal', () => {
     const { removed, left } = await cleanUpLocal({ way, root })
     expect(ofThisRun(removed)).toEqual([])
     expect(ofThisRun(left)[0]).toContain('it was retained')
-    expect(ofThisRun((await cleanUpLocal({ way, root, hasRetained: true })).removed)).toHaveLength(2)
+    expect(ofThisRun((await cleanUpLocal({ way, root, includesRetained: true })).removed)).toHaveLength(2)
   })
 
   it('keeps the ledger of a run on a cluster until its namespace is gone', async () => {
@@ -101,7 +101,7 @@ describe('cleanUpLocal', () => {
       `namespace sidecar-bench-x of run ${RUN}: npm run cleanup -- --target kubernetes removes it (--context names the cluster); where that cluster is gone: npm run cleanup -- ${RUN} --cluster-gone`,
     ])
     expect(existsSync(ledger.folder)).toBe(true)
-    await cleanUpLocal({ way, root, run: RUN, isNamespaceGone: async () => true })
+    await cleanUpLocal({ way, root, run: RUN, checkNamespaceGone: async () => true })
     expect(existsSync(ledger.folder)).toBe(false)
   })
 

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { killProcess, listMarkedProcesses, renderMarks } from '../../../src/targets/local/marks.js'
+import { listMarkedProcesses, renderMarks } from '../../../src/targets/local/marks.js'
 
 const RUN = `marks-test-${process.pid}`
 
@@ -21,19 +21,5 @@ describe('listMarked', () => {
       { pid, runId: RUN, start: '3', name: 'gateway-sidecar' },
       { pid: helper.pid, runId: `${RUN}0`, start: '', name: '' },
     ])
-  })
-})
-
-describe('kill', () => {
-  it('ends a process', async () => {
-    const child = await startMarked({ runId: RUN })
-    killProcess(Number(child.pid))
-    expect(await once(child, 'exit')).toEqual([null, 'SIGKILL'])
-  })
-
-  it('does nothing when the process has ended by itself, so that a cleanup goes on', async () => {
-    const child = spawn('true')
-    await once(child, 'exit')
-    expect(() => killProcess(Number(child.pid))).not.toThrow()
   })
 })

@@ -4,9 +4,10 @@ import http from 'node:http'
 import net from 'node:net'
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
 import { SiteLostError } from '../../../src/lib/errors.js'
+import { killProcess } from '../../../src/lib/kill-process.js'
 import { waitForCondition } from '../../../src/lib/wait.js'
 import { UPSTREAMS } from '../../../src/parity/beside/upstreams.js'
-import { killProcess, listMarkedProcesses } from '../../../src/targets/local/marks.js'
+import { listMarkedProcesses } from '../../../src/targets/local/marks.js'
 import { createLocalProber } from '../../../src/targets/local/prober.js'
 
 const runId = `prober-test-${process.pid}`

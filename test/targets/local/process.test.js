@@ -5,6 +5,7 @@ import { waitForCondition } from '../../../src/lib/wait.js'
 import { createProcess } from '../../../src/model/processes.js'
 import { cutLog, openLog } from '../../../src/targets/local/log-file.js'
 import { startProcess } from '../../../src/targets/local/process.js'
+import { listOpenFiles } from '../../fakes/open-files.js'
 import { makeFolder } from '../../fakes/scratch.js'
 
 const folder = makeFolder('process-log')
@@ -38,6 +39,15 @@ function createTree(pids = []) {
   }
   return /** @type {any} */ ({ create: async () => group })
 }
+
+it('closes the log of a process that cannot be spawned', async () => {
+  const fields = { program: '/bin/sleep', argv: ['\0'], folder, listens: [] }
+  const spec = createProcess({ service: 'unspawned', role: 'application', ...fields })
+  await expect(startProcess({ spec, folder, tree: createTree(), start: 1, runId: 'test' })).rejects.toThrow(
+    'null bytes',
+  )
+  expect(listOpenFiles(folder)).toEqual([])
+})
 
 it('ends with its stop, if its cgroup is gone from its place', async () => {
   const fields = { program: '/bin/sleep', argv: ['60'], folder, listens: [] }

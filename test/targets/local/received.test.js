@@ -2,11 +2,11 @@ import { once } from 'node:events'
 import net from 'node:net'
 import { describe, expect, it } from 'vitest'
 import {
-  countClosedConnections,
+  computeClosedConnections,
   parseConnections,
   parseOpenedCounts,
   readNamespaceConnections,
-  startReceivedCount,
+  startCountingReceivedBytes,
   sumGrowth,
 } from '../../../src/targets/local/received.js'
 import { findOnPath } from '../../../src/tools/find.js'
@@ -63,19 +63,19 @@ describe('countClosed', () => {
 
   it('counts connections of the first edge that are gone at the second, accepted and made', () => {
     const before = edge({ kept: client, gone: client, idle: endpoint })
-    expect(countClosedConnections(before, edge({ kept: client, opened: client }))).toEqual({
+    expect(computeClosedConnections(before, edge({ kept: client, opened: client }))).toEqual({
       accepted: 1,
       connected: 1,
     })
-    expect(countClosedConnections(before, before)).toEqual({ accepted: 0, connected: 0 })
+    expect(computeClosedConnections(before, before)).toEqual({ accepted: 0, connected: 0 })
   })
 
   it('counts those that opened and closed between in a namespace of their own, and none that are open still', () => {
     const before = edge({ kept: client }, { accepted: 3, connected: 5 })
     const after = edge({ kept: client, opened: endpoint }, { accepted: 4, connected: 7 }, { application: client })
-    expect(countClosedConnections(before, after)).toEqual({ accepted: 0, connected: 1 })
+    expect(computeClosedConnections(before, after)).toEqual({ accepted: 0, connected: 1 })
     const bypassed = edge({ kept: client }, { accepted: 4, connected: 7 }, { application: client })
-    expect(countClosedConnections(before, bypassed)).toEqual({ accepted: 0, connected: 0 })
+    expect(computeClosedConnections(before, bypassed)).toEqual({ accepted: 0, connected: 0 })
   })
 })
 
@@ -87,7 +87,7 @@ describe('countReceived', () => {
     const client = net.connect(port, address)
     await once(client, 'connect')
     const signal = new AbortController().signal
-    const count = startReceivedCount([{ pids: () => [process.pid], podNetworks: [] }, null], {
+    const count = startCountingReceivedBytes([{ pids: () => [process.pid], podNetworks: [] }, null], {
       window: { startMs: Date.now() + 500 },
       signal,
     })
@@ -123,7 +123,7 @@ describe('countReceived', () => {
     const server = net.createServer(socket => socket.resume())
     const { address, port } = await listenInTest(server)
     const signal = new AbortController().signal
-    const count = startReceivedCount([{ pids: () => [process.pid], podNetworks: [] }], {
+    const count = startCountingReceivedBytes([{ pids: () => [process.pid], podNetworks: [] }], {
       window: { startMs: Date.now() + 500 },
       signal,
     })
@@ -142,7 +142,7 @@ describe('countReceived', () => {
     const client = net.connect(port, address)
     await once(client, 'connect')
     const signal = new AbortController().signal
-    const count = startReceivedCount([{ pids: () => [process.pid], podNetworks: [] }], {
+    const count = startCountingReceivedBytes([{ pids: () => [process.pid], podNetworks: [] }], {
       window: { startMs: Date.now() + 500 },
       signal,
     })

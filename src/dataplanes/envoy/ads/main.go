@@ -79,13 +79,14 @@ func main() {
 	log.Fatal(grpcServer.Serve(listening))
 }
 
-// printVersion prints the version of go-control-plane, or exits with 1 if the program has build information without it.
+// printVersion prints the version of go-control-plane, or exits with 1 if the program has no build information, or none with it.
 func printVersion() {
-	info, _ := debug.ReadBuildInfo()
-	for _, module := range info.Deps {
-		if module.Path == library {
-			fmt.Println("go-control-plane", module.Version, info.GoVersion)
-			return
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, module := range info.Deps {
+			if module.Path == library {
+				fmt.Println("go-control-plane", module.Version, info.GoVersion)
+				return
+			}
 		}
 	}
 	fmt.Fprintln(os.Stderr, "built without the version of", library)

@@ -1,8 +1,8 @@
 import { renderCluster } from '../clusters.js'
 import { renderExtension, renderHttpProtocolOptions, renderSocketAddress } from '../shared.js'
-import { renderTransportSocket } from '../tls.js'
+import { renderAcceptedIdentities, renderTransportSocket } from '../tls.js'
 import { renderIstioListeners } from './listeners.js'
-import { createPeerHeaders, renderSni } from './names.js'
+import { createPeerHeaders, NAMESPACE, renderSni } from './names.js'
 import { renderIstioTlsContext, TLS_VERSIONS, UPSTREAM_ALPN } from './tls.js'
 
 /** The sidecar model as Istio's control plane and agent render it (pilot/pkg/networking/core, tools/packaging/common). */
@@ -27,7 +27,7 @@ const RUNTIME = {
 export function renderIstioBootstrap(model, { hasIstioFilters }) {
   const { service, clusters, admin } = model
   return {
-    node: { id: createPeerHeaders(service).id, cluster: `${service}.bench` },
+    node: { id: createPeerHeaders(service).id, cluster: `${service}.${NAMESPACE}` },
     admin: { address: renderSocketAddress(admin) },
     layered_runtime: {
       layers: [
@@ -86,11 +86,12 @@ function renderIstioCluster(model, cluster) {
     max_retries: UNLIMITED,
     track_remaining: true,
   }
+  const { endpoints, mtls } = cluster
   const { address, redirectedPorts = [] } = model.inbound ?? {}
   // A proxy calls its application at the client's original destination address.
-  const isOriginalDestination = cluster.endpoints.every(
-    endpoint => endpoint.address === address && redirectedPorts.includes(endpoint.port),
-  )
+  const isOriginalDestination =
+    endpoints.length > 0 &&
+    endpoints.every(endpoint => endpoint.address === address && redirectedPorts.includes(endpoint.port))
   return {
     name,
     connect_timeout,
@@ -106,13 +107,13 @@ function renderIstioCluster(model, cluster) {
     common_lb_config: {},
     ...(cluster.protocol === 'http/2' &&
       renderHttpProtocolOptions({ explicit_http_config: { http2_protocol_options: {} } })),
-    ...(cluster.mtls && {
+    ...(mtls && {
       transport_socket: renderTransportSocket('Upstream', {
-        sni: renderSni(cluster.mtls.serverName),
+        sni: renderSni(mtls.serverName),
         common_tls_context: renderIstioTlsContext(model, {
           tls_params: TLS_VERSIONS,
           alpn_protocols: cluster.protocol === 'http/2' ? UPSTREAM_ALPN.HTTP2 : UPSTREAM_ALPN.HTTP11,
-          sans: cluster.mtls.acceptedIdentities?.map(exact => ({ san_type: 'URI', matcher: { exact } })),
+          ...(mtls.acceptedIdentities && { sans: renderAcceptedIdentities(mtls.acceptedIdentities) }),
         }),
       }),
     }),

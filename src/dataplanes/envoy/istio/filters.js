@@ -1,6 +1,6 @@
 import { renderRbac } from '../features.js'
 import { renderExtension } from '../shared.js'
-import { createPeerHeaders, renderServiceHost } from './names.js'
+import { createPeerHeaders, NAMESPACE, renderServiceHost } from './names.js'
 import { UPSTREAM_ALPN } from './tls.js'
 
 /** @import { SidecarModel } from '../../../model/types.ts' */
@@ -16,7 +16,7 @@ const PEER_HEADERS = ['x-envoy-peer-metadata-id', 'x-envoy-peer-metadata']
  * @property {Direction} direction
  * @property {boolean} hasIstioFilters the build has Istio's own filters
  * @property {boolean} isFromProxy the peer is another proxy of the mesh
- * @property {string[] | null} allowed identities that a policy lists; null: no policy; []: nobody may call
+ * @property {string[] | null} allowedIdentities of a policy; null: no policy; []: nobody may call
  */
 
 /**
@@ -26,14 +26,14 @@ const PEER_HEADERS = ['x-envoy-peer-metadata-id', 'x-envoy-peer-metadata']
  * @param {HttpChain} chain
  * @returns HTTP filters of Envoy's v3 API, the router last
  */
-export function renderIstioFilters({ service }, { direction, hasIstioFilters, isFromProxy, allowed }) {
+export function renderIstioFilters({ service }, { direction, hasIstioFilters, isFromProxy, allowedIdentities }) {
   const isOutbound = direction === 'outbound'
   return [
     ...(hasIstioFilters ? [renderMetadataExchange(direction)] : []),
     ...(!hasIstioFilters && isFromProxy ? renderPeerHeaders(service, direction) : []),
     // An AuthorizationPolicy becomes this filter.
-    ...(allowed
-      ? [renderExtension('envoy.filters.http.rbac', `${HTTP}.rbac.v3.RBAC`, { rules: renderRbac(allowed) })]
+    ...(allowedIdentities
+      ? [renderExtension('envoy.filters.http.rbac', `${HTTP}.rbac.v3.RBAC`, { rules: renderRbac(allowedIdentities) })]
       : []),
     renderExtension('envoy.filters.http.grpc_stats', `${HTTP}.grpc_stats.v3.FilterConfig`, {
       emit_filter_state: true,
@@ -152,7 +152,7 @@ function createRequestLabels({ service, clusters }, { direction, isFromProxy }) 
     ...createEndLabels('destination', destination, destinationPrincipal),
     destination_service: renderServiceHost(callee),
     destination_service_name: callee,
-    destination_service_namespace: 'bench',
+    destination_service_namespace: NAMESPACE,
     request_protocol: 'http',
     response_code: '%RESPONSE_CODE%',
     grpc_response_status: '%GRPC_STATUS_NUMBER%',
@@ -171,7 +171,7 @@ function createEndLabels(end, workload, principal) {
   const names = ['workload', 'canonical_service', 'app']
   return {
     ...Object.fromEntries(names.map(name => [`${end}_${name}`, workload])),
-    [`${end}_workload_namespace`]: 'bench',
+    [`${end}_workload_namespace`]: NAMESPACE,
     [`${end}_principal`]: principal,
     [`${end}_canonical_revision`]: 'latest',
     [`${end}_version`]: 'unknown',

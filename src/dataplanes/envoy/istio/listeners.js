@@ -38,8 +38,8 @@ const MTLS_ALPN = ['istio', 'istio-peer-exchange', 'istio-http/1.0', 'istio-http
 export function renderIstioListeners(model, hasIstioFilters) {
   const { inbound, outbound } = model
   return [
-    ...(inbound ? [renderInbound(model, inbound, hasIstioFilters)] : []),
-    ...(outbound ? renderOutbound(model, outbound, hasIstioFilters) : []),
+    ...(inbound ? [renderInboundListener(model, inbound, hasIstioFilters)] : []),
+    ...(outbound ? renderOutboundListeners(model, outbound, hasIstioFilters) : []),
   ]
 }
 
@@ -49,8 +49,8 @@ export function renderIstioListeners(model, hasIstioFilters) {
  * @param {NonNullable<SidecarModel['inbound']>} inbound
  * @param {boolean} hasIstioFilters the build has Istio's own filters
  */
-function renderInbound(model, inbound, hasIstioFilters) {
-  const chains = renderInboundChains(model, inbound, hasIstioFilters)
+function renderInboundListener(model, inbound, hasIstioFilters) {
+  const chains = renderIstioInboundChains(model, inbound, hasIstioFilters)
   return {
     name: 'virtualInbound',
     traffic_direction: 'INBOUND',
@@ -69,11 +69,11 @@ function renderInbound(model, inbound, hasIstioFilters) {
  * @param {NonNullable<SidecarModel['inbound']>} inbound
  * @param {boolean} hasIstioFilters the build has Istio's own filters
  */
-function renderInboundChains(model, { mtls, acceptedIdentities }, hasIstioFilters) {
-  const allowed = mtls === 'strict' ? acceptedIdentities : null
-  const common = { direction: /** @type {const} */ ('inbound'), hasIstioFilters, allowed }
+function renderIstioInboundChains(model, { mtls, acceptedIdentities }, hasIstioFilters) {
+  const allowedIdentities = mtls === 'strict' ? acceptedIdentities : null
+  const common = { direction: /** @type {const} */ ('inbound'), hasIstioFilters, allowedIdentities }
   const tls = {
-    filters: [renderManager(model, { ...common, isFromProxy: true })],
+    filters: [renderIstioManager(model, { ...common, isFromProxy: true })],
     transport_socket: renderTransportSocket('Downstream', {
       require_client_certificate: true,
       common_tls_context: renderIstioTlsContext(model, {
@@ -86,7 +86,7 @@ function renderInboundChains(model, { mtls, acceptedIdentities }, hasIstioFilter
   }
   const plaintext = {
     filter_chain_match: { transport_protocol: 'raw_buffer' },
-    filters: [renderManager(model, { ...common, isFromProxy: mtls === 'disabled' })],
+    filters: [renderIstioManager(model, { ...common, isFromProxy: mtls === 'disabled' })],
   }
   const tlsMatch = { transport_protocol: 'tls' }
   const chains = {
@@ -130,13 +130,13 @@ function renderPortMatch(ports) {
  * @param {NonNullable<SidecarModel['outbound']>} outbound
  * @param {boolean} hasIstioFilters the build has Istio's own filters
  */
-function renderOutbound(model, outbound, hasIstioFilters) {
+function renderOutboundListeners(model, outbound, hasIstioFilters) {
   const { redirectedPorts } = outbound
+  /** @type {HttpChain} */
+  const chain = { direction: 'outbound', hasIstioFilters, isFromProxy: true, allowedIdentities: null }
   const listener = {
     traffic_direction: 'OUTBOUND',
-    filter_chains: [
-      { filters: [renderManager(model, { direction: 'outbound', hasIstioFilters, isFromProxy: true, allowed: null })] },
-    ],
+    filter_chains: [{ filters: [renderIstioManager(model, chain)] }],
   }
   if (!redirectedPorts) return [{ name: 'outbound', address: renderSocketAddress(outbound), ...listener }]
   const tcp = 'envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy'
@@ -171,7 +171,7 @@ function renderOutbound(model, outbound, hasIstioFilters) {
  * @param {SidecarModel} model
  * @param {HttpChain} chain
  */
-function renderManager(model, chain) {
+function renderIstioManager(model, chain) {
   const { direction, hasIstioFilters } = chain
   const renderPercent = (/** @type {number} */ value) => ({ value })
   return renderExtension('envoy.filters.network.http_connection_manager', MANAGER, {
@@ -192,7 +192,7 @@ function renderManager(model, chain) {
       random_sampling: renderPercent(1),
       overall_sampling: renderPercent(100),
     },
-    route_config: renderRoutes(model, direction),
+    route_config: renderIstioRouteConfig(model, direction),
     ...(hasIstioFilters ? {} : { access_log: [renderRequestStats(model, chain)] }),
     http_filters: renderIstioFilters(model, chain),
   })
@@ -203,7 +203,7 @@ function renderManager(model, chain) {
  * @param {SidecarModel} model
  * @param {Direction} direction
  */
-function renderRoutes(model, direction) {
+function renderIstioRouteConfig(model, direction) {
   const { virtual_hosts, ...config } = renderRouteConfig(model, direction)
   const isOutbound = direction === 'outbound'
   const retry_policy = isOutbound ? OUTBOUND_RETRIES : INBOUND_RETRIES

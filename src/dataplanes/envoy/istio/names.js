@@ -1,6 +1,6 @@
 import { PORTS } from '../../../model/sidecar-contract.js'
 
-const NAMESPACE = 'bench'
+export const NAMESPACE = 'bench'
 
 /**
  * Renders the host of a service in its cluster.

@@ -11,8 +11,8 @@ export const UPSTREAM_ALPN = { HTTP11: ['istio-http/1.1', 'istio', 'http/1.1'], 
 /**
  * Renders a TLS context with the certificate of a sidecar, for peers with a certificate of its authority.
  * @param {SidecarModel} model
- * @param {{ tls_params: object, alpn_protocols: string[], sans?: object[] }} options sans: matchers of the peer's names; absent or
- *   empty: any
+ * @param {{ tls_params: object, alpn_protocols: string[], sans?: object[] }} options sans: matchers of the peer's names, at least
+ *   one; absent: any
  * @returns a CommonTlsContext of Envoy's v3 API
  */
 export function renderIstioTlsContext(model, { tls_params, alpn_protocols, sans }) {

@@ -1,5 +1,5 @@
 import { computeLargestBytes } from '../all-cpu.js'
-import { computeCpuLimitAt, computeCpuLimitIndex } from '../cpu-limit.js'
+import { computeCoresAt, computeCpuLimitPlace } from '../cpu-limit.js'
 import { roundUpBytes } from '../memory-floor.js'
 import { ROOM, suggestLimits } from '../size.js'
 import { tryStep, withCpu, withMemory } from '../step.js'
@@ -30,11 +30,11 @@ export function computeStepNeed({ outcomes }) {
  *   all the CPU, or a step could not be judged; last: the last step; steps: those that show whether the CPU suffices
  */
 export function* findHoldingLimits({ template, cpus, need }) {
-  const lastPlace = computeCpuLimitIndex(cpus)
+  const lastPlace = computeCpuLimitPlace(cpus)
   const steps = []
   let { place, bytes } = suggestLimits({ need, cpus })
   for (let tries = 1; ; tries++) {
-    const cores = Math.min(cpus, computeCpuLimitAt(place))
+    const cores = computeCoresAt(place, cpus)
     const arm = withMemory(withCpu(template, cores), bytes)
     const last = yield* tryStep({ ...arm, id: `${arm.id}-first` }, cores)
     const isKilled = last.outcomes.some(o => o.survived === false)
@@ -48,7 +48,7 @@ export function* findHoldingLimits({ template, cpus, need }) {
 }
 
 /**
- * Finds the highest p99 of the trials of a step that held.
+ * Finds the highest p99 of those trials of a step that held.
  * @param {TriedStep} step
  * @returns {number | null} null: no trial held, or none that did has a p99
  */

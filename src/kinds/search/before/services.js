@@ -4,7 +4,7 @@ import { estimateNeed, fitCpuOverRate } from '../services.js'
 import { createSearchResult, tryStep, withCpu, withoutOutcomes, withRate } from '../step.js'
 import { computeStepNeed, findHighestP99Ms, findHoldingLimits } from './first-answer.js'
 
-/** Limits for services by a line through the CPU at the lowest and the highest rate, each checked. Pure. */
+/** Limits for services in older kits: by a line through the CPU at the lowest and the highest rate, each checked. Pure. */
 /**
  * @import { Arm, SearchSpec, SizeResult } from '../../../model/types.ts'
  * @import { Need } from '../all-cpu.js'
@@ -32,9 +32,10 @@ export function* findServiceLimits({ template, spec, cpus }) {
   const results = []
   for (const load of loads) {
     const { ratePerSecond } = load
-    const lack = ends.find(end => !end.step.held && (held.length === 0 || end.ratePerSecond === ratePerSecond))?.step
-    const search = lack
-      ? { limits: null, last: { ...lack, why: `at ${cpus} cores: ${lack.why}` }, steps: [lack] }
+    // A rate has no limits if it failed with all the CPU, or if neither end held, so that nothing suggests any.
+    const failed = ends.find(end => !end.step.held && (held.length === 0 || end.ratePerSecond === ratePerSecond))?.step
+    const search = failed
+      ? { limits: null, last: { ...failed, why: `at ${cpus} cores: ${failed.why}` }, steps: [failed] }
       : yield* findHoldingLimits({
           template: withRate(template, ratePerSecond),
           cpus,

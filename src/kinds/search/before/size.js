@@ -1,5 +1,5 @@
 import { pickPlaneChoice } from '../../../model/arms.js'
-import { computeCpuLimitAt, computeCpuLimitIndex, findCpuLimit } from '../cpu-limit.js'
+import { computeCpuLimitAt, computeCpuLimitPlace, findCpuLimit } from '../cpu-limit.js'
 import { extrapolateToRate } from '../lower-rates.js'
 import { computeRecommendedBytes, findLowerMemoryFloor, findMemoryFloor, roundUpBytes } from '../memory-floor.js'
 import { createSearchResult, tryStep, withCpu, withMemory, withRate } from '../step.js'
@@ -20,8 +20,8 @@ const LINE_REACH = 50
 
 /**
  * Finds the smallest CPU and memory limits at which the load holds, and checks them: the load must hold there again,
- * and must not hold with LESS times either. If a limit fails its check, the search for it continues, in at most
- * CHECK_ROUNDS_MOST rounds.
+ * and must not hold with LESS times either. Each of at most CHECK_ROUNDS_MOST rounds finds a CPU limit, then a memory floor at it; a
+ * check that fails refutes the CPU limit in `known`, from which the next round continues.
  * @param {SearchOptions & { spec: Extract<SearchSpec, { kind: 'size' }> }} options
  * @returns {Search<SizeResult>} isChecked: false: no limits passed all checks; memory: null: none was
  *   tried, since no CPU limit was found, or the last one failed its check
@@ -45,7 +45,7 @@ export function* findSmallestLimits({ template, spec, cpus }) {
       template: atCpu,
       spec: { ...spec, kind: 'memory-floor' },
       cpus,
-      unlimited: known.get(computeCpuLimitIndex(cpu.held))?.outcomes,
+      unlimited: known.get(computeCpuLimitPlace(cpu.held))?.outcomes,
     })
     size = { ...size, memory }
     if (memory.held === null && memory.failed !== null) {
@@ -101,8 +101,8 @@ function* checkCpuLimit({ template, known, cores }) {
   }
   const lessCores = Number((LESS * cores).toFixed(4))
   const less = yield* checkArm(withCpu(template, lessCores), `at ${LESS} × the CPU`, false)
-  const place = computeCpuLimitIndex(LESS * cores)
-  if (!less.held || place >= computeCpuLimitIndex(cores)) return { checks: [again, less], verdict: 'holds' }
+  const place = computeCpuLimitPlace(LESS * cores)
+  if (!less.held || place >= computeCpuLimitPlace(cores)) return { checks: [again, less], verdict: 'holds' }
   // The load holds with less CPU: the failures there and above had another cause.
   for (const [i, step] of known) if (i >= place && !step.held) known.delete(i)
   const { why, trials } = less
@@ -116,7 +116,7 @@ function* checkCpuLimit({ template, known, cores }) {
  */
 function refuteCpuLimit({ known, cores, why, trials }) {
   const step = { value: cores, held: false, why: `when checked: ${why}`, trials, outcomes: [] }
-  known.set(computeCpuLimitIndex(cores), step)
+  known.set(computeCpuLimitPlace(cores), step)
 }
 
 /**
@@ -126,11 +126,11 @@ function refuteCpuLimit({ known, cores, why, trials }) {
  */
 function* findFirstLimits({ template, cpus }) {
   const stepWithAllCpu = yield* tryStep(withCpu(template, cpus), cpus)
-  const known = new Map([[computeCpuLimitIndex(cpus), stepWithAllCpu]])
+  const known = new Map([[computeCpuLimitPlace(cpus), stepWithAllCpu]])
   if (!stepWithAllCpu.held) return known
   const { steps } = yield* findHoldingLimits({ template, cpus, need: computeStepNeed(stepWithAllCpu) })
   const judgedBelow = steps.filter(step => step.held !== null && step.value < cpus)
-  for (const step of judgedBelow) known.set(computeCpuLimitIndex(step.value), step)
+  for (const step of judgedBelow) known.set(computeCpuLimitPlace(step.value), step)
   return known
 }
 
