@@ -23,7 +23,7 @@ export function computeGapLeast(width) {
 }
 
 /**
- * Chooses the fewest rounds that have an interval.
+ * Chooses the fewest rounds from which a confidence interval can be computed.
  * @param {boolean} isSequential the results decided how many rounds there are
  * @returns {number}
  */

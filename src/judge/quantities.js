@@ -498,8 +498,8 @@ export function findQuantity(arm, name, service = null) {
 }
 
 /**
- * Nests quantities by header, as in summary.json. Those that the load does not have, and sparse ones without a value, are left
- * out.
+ * Puts quantities into objects by their group, as in summary.json; one without a group stays at the top. Those that the load does
+ * not have, and sparse ones without a value, are left out.
  * @param {Record<string, Quantity>} quantities by header
  * @param {Pick<Load, 'kind'>} load
  * @returns {Record<string, any>} quantities, and objects of quantities by group

@@ -27,11 +27,11 @@ const DEADLINE_MS = 120_000
 
 /**
  * Says whether a folder of scripts is that of the kit.
- * @param {string} scripts the folder
+ * @param {string} folder
  * @returns {boolean}
  */
-export function isKitScripts(scripts) {
-  return path.resolve(scripts) === KIT
+export function isKitFolder(folder) {
+  return path.resolve(folder) === KIT
 }
 
 /**
@@ -42,7 +42,7 @@ export function isKitScripts(scripts) {
  * @returns {string} a folder, or `git:COMMIT`
  */
 export function chooseOldSide(against, scripts) {
-  return against ?? (isKitScripts(scripts) ? `${GIT}HEAD` : KIT)
+  return against ?? (isKitFolder(scripts) ? `${GIT}HEAD` : KIT)
 }
 
 /**

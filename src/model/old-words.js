@@ -191,7 +191,8 @@ function splitFlatSummary({ arms, comparisons, lines, slopes, ...otherFields }) 
 }
 
 /**
- * Finds the kind whose arms have most of the points of a line, which has no kind: arms of several kinds may have the same rates.
+ * Finds the kind of a line of an old summary, which does not record it: the kind whose arms have the most of its points. The rates
+ * alone do not tell, since arms of several kinds may share them.
  * @param {CpuLine} line
  * @param {SummaryArm[]} arms
  * @returns of several with equally many points, or none, that of the first arm; undefined: no arm has the plane and link of the

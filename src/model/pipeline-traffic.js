@@ -90,3 +90,16 @@ export function listTemplateTexts({ document, scriptFiles }) {
     ...Object.values(document.replace).flatMap(texts => Object.values(texts)),
   ]
 }
+
+/**
+ * Summarises the request of a pipeline for records. Headers and the body may be secret, and are left out.
+ * @param {Pick<Pipeline, 'document'>} pipeline
+ * @param {number} payloadBytes the body of a POST without one of its own
+ * @returns requestBytes: of the body; status: the expected one
+ */
+export function summariseRequest(pipeline, payloadBytes) {
+  const { request, answer } = pipeline.document
+  const { method, path, body = '' } = request
+  const requestBytes = isPayloadPosted(pipeline) ? payloadBytes : Buffer.byteLength(body)
+  return { method, path, requestBytes, status: answer.status }
+}

@@ -3,7 +3,7 @@ import { UsageError } from '../lib/errors.js'
 import { renderSuggestion } from '../lib/nearest.js'
 import { parseYaml } from '../lib/yaml.js'
 import { createCountSchema } from './bounds.js'
-import { findPipelinePort, isPayloadPosted, listTemplateTexts } from './pipeline-traffic.js'
+import { findPipelinePort, listTemplateTexts } from './pipeline-traffic.js'
 
 /**
  * The schema of `pipeline.yaml`, which starts a proxy with a configuration of the user's own, and the process that it renders. Pure.
@@ -128,19 +128,6 @@ export function assertPipelineVersion({ document: { version }, file }, tool) {
   throw new UsageError(
     `${file}: version: its scripts need ${tool.name} ${version}, and ${tool.path} is ${tool.version}: name another program, such as ${tool.name.toUpperCase()}=/path/to/${tool.name}`,
   )
-}
-
-/**
- * Summarises the request of a pipeline for records. Headers and the body may be secret, and are left out.
- * @param {Pick<Pipeline, 'document'>} pipeline
- * @param {number} payloadBytes the body of a POST without one of its own
- * @returns requestBytes: of the body; status: the expected one
- */
-export function summariseRequest(pipeline, payloadBytes) {
-  const { request, answer } = pipeline.document
-  const { method, path, body = '' } = request
-  const requestBytes = isPayloadPosted(pipeline) ? payloadBytes : Buffer.byteLength(body)
-  return { method, path, requestBytes, status: answer.status }
 }
 
 /**

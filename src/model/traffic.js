@@ -43,7 +43,11 @@ export const chunks = z
  * @param {number} most
  * @param {string} why the reason for this maximum, which the message gives
  */
-const createSizeSchema = (most, why) => z.int().min(0).max(most, `at most ${most} bytes: ${why}`)
+const createSizeSchema = (most, why) =>
+  z
+    .int('a whole number of bytes is needed')
+    .min(0, 'a size of at least 0 is needed')
+    .max(most, `at most ${most} bytes: ${why}`)
 
 export const bodyBytes = createSizeSchema(BODY_BYTES_MOST, 'k6 holds a body of every user in memory')
 export const headerBytes = createSizeSchema(HEADER_BYTES_MOST, 'nginx and HAProxy refuse more by default').refine(

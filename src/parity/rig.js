@@ -137,8 +137,8 @@ export async function createRig({ target, index, plane, folder, measured, signal
     const { requestSeconds } = timeouts
     return { sidecars, call, send, requestSeconds, permissive, measured, plane, signal, close }
   } catch (error) {
-    // The first error is the cause; one of the removal follows from it, or is found again at the end of the run.
-    await close().catch(() => {})
+    // An error of the removal wins: what still runs would disturb the next check.
+    await close()
     throw error
   }
 }

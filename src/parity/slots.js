@@ -49,9 +49,9 @@ export function createSlots(count) {
 }
 
 /**
- * Creates a barrier.
- * @param {number} count of calls
- * @returns {{ opened: Promise<void>, pass: () => void }} opened: resolves when `pass` was called `count` times, at least once
+ * Creates a barrier that opens at the last of `count` calls of `pass`.
+ * @param {number} count at least 1: without a call it never opens
+ * @returns {{ opened: Promise<void>, pass: () => void }} opened: resolves when the barrier opens
  */
 function createBarrier(count) {
   let missing = count

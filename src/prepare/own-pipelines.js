@@ -1,11 +1,12 @@
 import { BenchError, UsageError } from '../lib/errors.js'
-import { assertPipelineVersion, summariseRequest } from '../model/pipeline.js'
+import { assertPipelineVersion } from '../model/pipeline.js'
 import {
   echoesPayload,
   hasFixedPorts,
   hasServerTls,
   hasUpstreamTls,
   isPayloadPosted,
+  summariseRequest,
 } from '../model/pipeline-traffic.js'
 import { DEFAULT_GENERATOR, findSidecarTool } from '../model/tools.js'
 import { assertConstraints } from '../request/constraint.js'

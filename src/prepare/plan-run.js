@@ -227,7 +227,7 @@ async function assertThresholds(thresholds, { plan, layout }) {
 }
 
 /**
- * Chooses the generator that the overrides name, which the kit must have, else the default.
+ * Chooses the generator that the overrides name, else the default. A name that is not in `loads` was refused before.
  * @param {Loaded['loads']} loads all generators, by name
  * @param {Overrides} overrides
  * @returns {LoadGenerator}

@@ -178,12 +178,12 @@ function renderTotals({ sizes, plane, ratios }) {
   }
   const totals = []
   if (requesting.length > 0) {
-    const today = renderSum(requesting, ({ set }) => set.request)
-    const computed = renderSum(requesting, pickComputed)
+    const today = renderTotalResources(requesting, ({ set }) => set.request)
+    const computed = renderTotalResources(requesting, pickComputed)
     totals.push(`${renderRunningSidecars(requesting)} request ${today}; computed: ${computed}.`)
   }
   if (scaled.length > 0) {
-    const [withPlane, computed] = [renderSum(scaled, pickScaled), renderSum(scaled, pickComputed)]
+    const [withPlane, computed] = [renderTotalResources(scaled, pickScaled), renderTotalResources(scaled, pickComputed)]
     const count = renderRunningSidecars(scaled)
     totals.push(`With ${plane}, an estimate: ${withPlane} instead of ${computed} (${count}).`)
   }
@@ -200,11 +200,11 @@ function renderRunningSidecars(sizes) {
  * Renders the sum over running pods: `3.20 cores and 1.50 GiB`. Memory is left out unless it is known of all; CPU that is not known
  * counts as 0.
  * @param {WorkloadSize[]} sizes
- * @param {(size: WorkloadSize) => Resources} pick picks the resources of each pod
+ * @param {(size: WorkloadSize) => Resources} pickPodResources picks those of each pod
  * @returns {string}
  */
-function renderSum(sizes, pick) {
-  const resources = sizes.map(size => ({ pods: size.pods, ...pick(size) }))
+function renderTotalResources(sizes, pickPodResources) {
+  const resources = sizes.map(size => ({ pods: size.pods, ...pickPodResources(size) }))
   const cores = resources.reduce((sum, { pods, cores }) => sum + pods * Number(cores), 0)
   if (resources.some(({ bytes }) => bytes === null)) return `${renderThreeDigits(cores)} cores`
   const bytes = resources.reduce((sum, { pods, bytes }) => sum + pods * Number(bytes), 0)
@@ -268,9 +268,9 @@ function renderWorkloadSource(sizes) {
     : `Workloads by kube-state-metrics, ${byName} by names of pods.`
 }
 
-/** Renders cores as Kubernetes writes them, rounded up: `100m`. @param {number} cores */
+/** Renders cores in millicores, as a quantity of Kubernetes, rounded up: `100m`, `2000m`. @param {number} cores */
 export const renderCores = cores => `${roundCoresUp(cores)}m`
-/** Renders bytes as Kubernetes writes them, rounded up: `64Mi`. @param {number} bytes */
+/** Renders bytes as a quantity of Kubernetes, rounded up: `64Mi`. @param {number} bytes */
 export const renderBytes = bytes => `${Math.ceil(bytes / MIB)}Mi`
 /** Renders microseconds without a unit, with one decimal below ten and none from ten on. @param {number} micros */
 const renderMicros = micros => (micros < 10 ? micros.toFixed(1) : micros.toFixed(0))

@@ -70,9 +70,9 @@ const NAMED_MOST = 8
  * @throws {BenchError} with EXIT.noResult if Prometheus has no CPU usage of such a sidecar; if a query fails, as `query` of
  *   `openPrometheus`
  */
-export async function readProduction(prometheus, scope) {
-  const [scraped] = await prometheus.query(renderScrapeQuery(scope), 'interval of scrapes')
-  const steps = computeSteps(scraped?.value ?? null)
+export async function readSidecarUsage(prometheus, scope) {
+  const [scrapeInterval] = await prometheus.query(renderScrapeQuery(scope), 'interval of scrapes')
+  const steps = computeSteps(scrapeInterval?.value ?? null)
   const usage = await sendQueries(prometheus, renderUsageQueries(scope, steps))
   if (usage.meanCores.length === 0)
     throw new BenchError(await findEmptyScopeReason(prometheus, scope), { exitStatus: EXIT.noResult })

@@ -90,7 +90,7 @@ export function writeAtomically(folder, name, text) {
     makeFolder(path.dirname(file))
     // A killed process of the same id may have left the file.
     fs.rmSync(temporary, { force: true })
-    writeAndFlush(fs.openSync(temporary, 'wx'), text)
+    withOpenFile(temporary, 'wx', descriptor => writeAndFlush(descriptor, text))
     fs.renameSync(temporary, file)
   } catch (error) {
     // An error of this removal must not hide the first one.
@@ -150,17 +150,19 @@ export function appendLine(folder, name, line) {
   const file = path.join(folder, name)
   try {
     assertNoLinks(folder, name)
-    const descriptor = fs.openSync(file, 'a+')
-    const { size } = fs.fstatSync(descriptor)
-    const lastByte = Buffer.alloc(1)
-    const isWhole = size === 0 || (fs.readSync(descriptor, lastByte, 0, 1, size - 1) === 1 && lastByte[0] === LINE_END)
-    try {
-      writeAndFlush(descriptor, `${isWhole ? '' : '\n'}${line}\n`)
-    } catch (error) {
-      // Half a line would be taken for a damaged record. An error of its removal must not hide the first one.
-      callSafely(() => fs.truncateSync(file, size), null)
-      throw error
-    }
+    withOpenFile(file, 'a+', descriptor => {
+      const { size } = fs.fstatSync(descriptor)
+      const lastByte = Buffer.alloc(1)
+      const isWhole =
+        size === 0 || (fs.readSync(descriptor, lastByte, 0, 1, size - 1) === 1 && lastByte[0] === LINE_END)
+      try {
+        writeAndFlush(descriptor, `${isWhole ? '' : '\n'}${line}\n`)
+      } catch (error) {
+        // Half a line would be taken for a damaged record. An error of its removal must not hide the first one.
+        callSafely(() => fs.truncateSync(file, size), null)
+        throw error
+      }
+    })
   } catch (error) {
     throw createWriteError(file, error)
   }
@@ -197,16 +199,28 @@ function assertNoLinks(folder, name) {
 }
 
 /**
- * Writes a whole text, flushes it to the disk, and closes the file, also after an error.
+ * Opens a file, and closes it after its use.
+ * @param {string} file
+ * @param {string} flags as of fs.openSync
+ * @param {(descriptor: number) => void} use
+ * @throws the system's error if the file cannot be opened; the error of `use`
+ */
+function withOpenFile(file, flags, use) {
+  const descriptor = fs.openSync(file, flags)
+  try {
+    use(descriptor)
+  } finally {
+    fs.closeSync(descriptor)
+  }
+}
+
+/**
+ * Writes a whole text, and flushes it to the disk.
  * @param {number} descriptor of an open file
  * @param {string | Uint8Array} text
  * @throws the system's error if it cannot be written
  */
 function writeAndFlush(descriptor, text) {
-  try {
-    fs.writeFileSync(descriptor, text)
-    fs.fsyncSync(descriptor)
-  } finally {
-    fs.closeSync(descriptor)
-  }
+  fs.writeFileSync(descriptor, text)
+  fs.fsyncSync(descriptor)
 }

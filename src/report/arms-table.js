@@ -144,7 +144,8 @@ function renderArmMedianWithInterval(arm, name) {
   return `${renderArmMedian(arm, name)}\n[${ends.join(', ')}]`
 }
 
-// A pivot also has a row of this quantity for each sidecar, of up to SIDECARS_MOST: a CPU limit binds the busiest one.
+// A pivot also has a row of this quantity for the sidecar of each service, if two to SIDECARS_MOST services have one: a CPU limit
+// binds the busiest.
 const QUANTITY_OF_SIDECARS = 'cpuCores'
 const SIDECARS_MOST = 3
 

@@ -150,8 +150,8 @@ function createChangeCell(comparison) {
 }
 
 /**
- * Renders the two runs, warnings, arms that were not compared, and every verdict over all sidecars, control and
- * threshold.
+ * Renders all that is known of a comparison: both runs, warnings, arms that were not compared, the verdicts over all sidecars, the
+ * A/A controls and the thresholds.
  * @param {RunComparison} result
  * @param {{ old: NamedRun, new: NamedRun }} runs
  * @returns {string} lines, with an empty line between the parts

@@ -152,8 +152,8 @@ const renderPanelTitle = title =>
   `${capitalise(title)}${/^(CPU per request|memory)$/.test(title) ? ' (less is better)' : ''}`
 
 /**
- * Creates panels of the CPU and memory that sidecars used beside their limits, in m and Mi. Beside a neighbour, the limit of
- * CPU is a request.
+ * Creates panels that compare the CPU and memory that sidecars used with their limits, in m and Mi. In a run with a neighbour,
+ * sidecars have a CPU request and no CPU limit, so the request is drawn.
  * @param {SizeResult[]} sizes
  * @returns {ReturnType<typeof listPanels>} two panels; [] if no size has an answer with limits and a need
  */

@@ -221,7 +221,8 @@ export function renderList(lines, heading) {
 const renderScriptJson = value => JSON.stringify(value).replaceAll('<', '\\u003c')
 
 /**
- * Removes the relative imports and exports of a module, so that modules can be joined to one script with one scope.
+ * Removes relative imports, and the keyword `export` before const, function and class, so that modules can be joined to one script
+ * with one scope. Other forms are not handled, such as `export default` and `import … as`.
  * @param {string} source
  * @returns {string}
  */

@@ -4,7 +4,7 @@ import { html } from './markup.js'
 import { listCharts, selectSections } from './section.js'
 
 /**
- * Renders a run as one page. Pure.
+ * Renders a run as one HTML page that needs no network: styles, scripts and data are in it. Pure.
  * @import { SidecarSeries } from '../judge/sidecars.js'
  * @import { Document } from './document.js'
  * @import { Assets } from './html-page.js'

@@ -1,4 +1,5 @@
 import { IDLE_CORES_MOST, isIdleCpuNeeded } from '../judge/gates/answers.js'
+import { groupBy } from '../lib/group-by.js'
 import { computeCpuCores } from '../model/compute-cpu-cores.js'
 
 /** CPU of sidecars without requests. @import { Handle, Load, Look } from '../model/types.ts' */
@@ -27,9 +28,9 @@ export async function lookWithIdleCpu(processes, { loads, look, wait }) {
   const sidecars = processes.flatMap(({ spec }, i) =>
     spec.role === 'sidecar' && lastLooks[i].cpu !== undefined ? [i] : [],
   )
-  const isNeeded = loads.some(load =>
-    isIdleCpuNeeded(load, { sidecars: sidecars.length / loads.length, arms: loads.length }),
-  )
+  const sidecarsByArm = [...groupBy(sidecars, i => processes[i].spec.armId).values()].map(({ length }) => length)
+  const sidecarsOfArm = Math.max(0, ...sidecarsByArm)
+  const isNeeded = loads.some(load => isIdleCpuNeeded(load, { sidecars: sidecarsOfArm, arms: loads.length }))
   if (!isNeeded) return lastLooks
   /** The smallest of the spans so far, by process. @type {(number | null)[]} */
   let leastCores = lastLooks.map(() => null)

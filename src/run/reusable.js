@@ -111,8 +111,8 @@ export function readReusableTrials({ folders, ...now }) {
 }
 
 /**
- * Says whether a trial of one arm also measures another: the same plane, link, load and conditions, whatever the arm is called,
- * and a window that is as long or longer.
+ * Says whether a recorded trial also measures an arm: it has the same plane, link, load and conditions, whatever its id, and a window
+ * at least as long as the arm's.
  * @param {Arm} recorded
  * @param {Arm} arm
  * @returns {boolean}

@@ -100,15 +100,16 @@ export async function runTrial({ testbed, trials, nextStart, standing, watch, si
 }
 
 /**
- * Starts the services of the trial, and adds to its records what their start alone has shown.
+ * Starts the services of the trial, and adds the findings of the start (of a rollout or a growth) to its records.
  * @param {TrialContext} context
  * @param {TrialState} state its services, observed and records are changed
  * @param {StandingServices} standing
  * @returns {Promise<{ isOver: boolean }>} isOver: no window follows
- * @throws the error of the first start that failed, or if a part of a start failed
+ * @throws as `deployTrials`; as `assertWhole` of the findings, after the records have them
  */
 async function startTrial(context, state, standing) {
   const { services } = state
+  // It fills `services`. Only kinds that never interleave arms have findings, so the first arm is the only one.
   await deployTrials(context, { standing, services })
   const [{ findings }] = services
   state.observed = { ...state.observed, ...findings?.observed }

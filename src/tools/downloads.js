@@ -14,14 +14,14 @@ const OWNERLESS = /^\.(?:pipy|envoy|k6)-\w{6}$/
 const FOREIGN_MS = 24 * 3600 * 1000
 
 /**
- * Makes a folder for a download, which the caller removes. Its name says that it belongs to this process: if this is killed,
- * `removeStaleDownloads` removes it.
+ * Makes a folder for a download, which the caller removes. Its name says that it belongs to this process: if this process is
+ * killed, `removeStaleDownloads` removes the folder.
  * @param {string} cache the folder of all tools, which is made if it is missing
  * @param {string} name of the program
- * @returns {Promise<string>} its path
- * @throws the system's error if it cannot be made
+ * @returns {string} its path
+ * @throws {Error} if a file is in the way of the folder; the system's error if it cannot be made
  */
-export async function makeDownloadFolder(cache, name) {
+export function makeDownloadFolder(cache, name) {
   makeFolder(cache)
   return makeOwnedFolder(cache, `.${name}`)
 }

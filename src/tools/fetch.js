@@ -35,7 +35,7 @@ export async function fetchTool(spec, folder, signal) {
   signal?.throwIfAborted()
   const cache = path.dirname(folder)
   await removeStaleDownloads(cache)
-  const work = await makeDownloadFolder(cache, name)
+  const work = makeDownloadFolder(cache, name)
   try {
     const { program, origin } = await fetchProgram(spec, { work, signal })
     const ready = path.join(work, 'ready')

@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { chooseOldSide, isKitScripts, locateOldSide } from '../lab/sides.js'
+import { chooseOldSide, isKitFolder, locateOldSide } from '../lab/sides.js'
 import { withTemporaryFolder } from '../lib/temporary-folder.js'
 import { PARITY_NAMES } from '../parity/verdict/checks.js'
 import { renderRequestOptions } from '../prepare/request-options.js'
@@ -42,7 +42,7 @@ export async function countAndTimeSides({ side, against: requestedSide, pipy, co
     // A verdict compares the first plane with the second: the new side comes first.
     const scripts = isAlone ? [side.scripts] : [side.scripts, locateOldSide({ against, into })]
     const variants = pipy.length > 0 ? pipy.toReversed() : scripts
-    const planes = variants.map(variant => (isKitScripts(variant) ? 'pipy' : `pipy=${variant}`))
+    const planes = variants.map(variant => (isKitFolder(variant) ? 'pipy' : `pipy=${variant}`))
     const words = listBenchArguments({ planes, ...axes })
     // Scripts that were counted without the equal-work check are measured without it, too.
     const relaxes = parity ? [] : PARITY_NAMES.map(gate => ({ gate, why: '--no-parity' }))

@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { InvalidArgumentError, Option } from 'commander'
-import { isKitScripts, readSide } from '../lab/sides.js'
+import { isKitFolder, readSide } from '../lab/sides.js'
 import { parseLabThreshold } from '../lab/threshold.js'
 import { collectValues, createAxisParser, parseCount } from '../prepare/option-parsers.js'
 import { createFeaturesOption } from '../prepare/options.js'
@@ -159,7 +159,7 @@ function assertLabOptions(verb, options, side) {
   assertCombination(LAB_OPTIONS, {
     ...options,
     flags: attributes.filter(name => verb.getOptionValueSource(name) === 'cli'),
-    side: { ...side, isKit: isKitScripts(side.scripts) },
+    side: { ...side, isKit: isKitFolder(side.scripts) },
     isOnBothSides: against ? path.resolve(against) === side.scripts : pipy.length === 2,
   })
 }

@@ -4,7 +4,7 @@ import { createProductionAnswer } from '../production/answer.js'
 import { renderProduction, renderProductionDetails } from '../production/documents.js'
 import { openPrometheus } from '../production/prometheus.js'
 import { findRatios } from '../production/ratios.js'
-import { readProduction } from '../production/read-production.js'
+import { readSidecarUsage } from '../production/read-production.js'
 import { computeWorkloadSizes } from '../production/workload-size.js'
 import { readRun } from '../records/records.js'
 import { renderAnswerText } from '../report/answer/text.js'
@@ -54,7 +54,7 @@ export async function sizeProduction(options, { print, signal }) {
     token: process.env.PROMETHEUS_TOKEN,
     signal,
   })
-  const production = await readProduction(prometheus, { namespace, containers, seconds: range.seconds })
+  const production = await readSidecarUsage(prometheus, { namespace, containers, seconds: range.seconds })
   const sizes = computeWorkloadSizes(production)
   const { ratios, lacks } =
     plane === null ? { ratios: new Map(), lacks: [] } : await readRatios({ sizes, plane, folder: `${options.ratios}` })

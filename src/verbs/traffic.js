@@ -14,7 +14,7 @@ import { createMixCounter } from '../traffic/mix.js'
 // The most unread lines that a message names.
 const NAMED_MOST = 3
 const NAME_CHARACTERS_MOST = 40
-// A log may have any length; a file with a longer line is no log.
+// A log may have any number of lines, but no line of more than this: such a file is no log.
 const LOG_LIMITS = { bytes: Infinity, lineBytes: 2 ** 20, lines: Infinity }
 // Reading is synchronous: an interrupt is handled each time so many lines were read.
 const LINES_AT_ONCE = 10_000

@@ -1,5 +1,5 @@
 import { openPrometheus } from '../../src/production/prometheus.js'
-import { readProduction } from '../../src/production/read-production.js'
+import { readSidecarUsage } from '../../src/production/read-production.js'
 import { computeWorkloadSizes } from '../../src/production/workload-size.js'
 import { findInfinite } from './harness.js'
 import { mutateJson, mutateText } from './mutate.js'
@@ -30,7 +30,7 @@ async function readAnswers(text) {
     // Each query has a timer until its deadline: those of ten seconds would add up to the memory that an input may take.
     const prometheus = openPrometheus({ url: new URL('http://prometheus.example'), deadlineSeconds: 1 })
     const scope = { namespace: 'shop', containers: ['istio-proxy', 'sidecar'], seconds: 7 * 86_400 }
-    return computeWorkloadSizes(await readProduction(prometheus, scope))
+    return computeWorkloadSizes(await readSidecarUsage(prometheus, scope))
   } finally {
     globalThis.fetch = fetch
   }

@@ -33,6 +33,8 @@ describe('a traffic', () => {
       [[{ ...kind, response: 'much' }], 'a size such as 14KiB, or 0, is needed'],
       [[{ ...kind, response: '17MiB' }], 'at most 16777216 bytes: k6 holds a body of every user in memory'],
       [[{ ...kind, requestHeaders: '12KiB' }], 'at most 8192 bytes: nginx and HAProxy refuse more by default'],
+      [[{ ...kind, request: 1.5 }], 'a whole number of bytes is needed'],
+      [[{ ...kind, request: -5 }], 'a size of at least 0 is needed'],
       [[{ ...kind, requestHeaders: 3 }], 'at least 9 bytes, or 0: a header has a name and a line end'],
       [[{ ...kind, weight: 0 }], 'a weight above 0 is needed'],
     ]),

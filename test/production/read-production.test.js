@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readProduction } from '../../src/production/read-production.js'
+import { readSidecarUsage } from '../../src/production/read-production.js'
 
 /** @import { Prometheus, Sample } from '../../src/production/prometheus.js' */
 
@@ -26,7 +26,7 @@ function readPod(...containers) {
     [/^avg_over_time\(max by/, containers.map(ofContainers(0.005))],
   ])
   const { query } = prometheus
-  return readProduction(
+  return readSidecarUsage(
     {
       ...prometheus,
       query: async (expression, what) => {

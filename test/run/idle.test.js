@@ -63,3 +63,19 @@ it('needs idle CPU while an idle sidecar may use as much as is taken for work', 
   expect(isIdleCpuNeeded({ connections: 'new', ratePerSecond: 1000 }, { sidecars: 2 })).toBe(true)
   expect(isIdleCpuNeeded({ connections: 'new', ratePerSecond: 1998 }, { sidecars: 1, arms: 2 })).toBe(true)
 })
+
+it.each([
+  ['two arms of a sidecar', ['pipy-1', 'envoy-1'], 1900, true],
+  ['two arms of a sidecar, at a higher rate', ['pipy-1', 'envoy-1'], 2100, false],
+  ['an arm without sidecars beside one with a sidecar', ['pipy-1'], 1900, true],
+  ['an arm of two sidecars beside one without', ['pipy-1', 'pipy-1'], 2100, true],
+])('needs idle CPU for the arm with the most sidecars: %s', async (_, armIds, ratePerSecond, isNeeded) => {
+  const processes = armIds.map(armId => ({ spec: { role: 'sidecar', armId } }))
+  const load = { ...SELDOM, ratePerSecond }
+  const looks = await lookWithIdleCpu(/** @type {any} */ (processes), {
+    loads: [load, load],
+    look: async () => /** @type {any} */ (processes.map(() => ({ cpu: { cpuSeconds: 0, atSeconds: 0 } }))),
+    wait: async () => {},
+  })
+  expect('idleCpuCores' in looks[0]).toBe(isNeeded)
+})

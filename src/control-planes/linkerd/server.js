@@ -15,7 +15,7 @@ const FOLDER = new URL('.', import.meta.url).pathname
 const SPIFFE_HEADER = 'workload.spiffe.io'
 
 /**
- * The messages to answer with, in camel case of the .proto files' names; bytes in base64.
+ * The messages to answer with, as proto-loader takes them: the fields of the .proto files in camelCase, bytes in base64.
  * @typedef {object} Tables
  * @property {{ address?: string, port?: number, policy: object }[]} outbound policies by the destination of a connection: the first
  *   match counts, and an entry without an address, or a port, matches any

@@ -62,7 +62,7 @@ export function renderTracing({ features, service }) {
   if (!features['trace-headers']) return {}
   return {
     tracing: {
-      // No trace is sampled, not even one that a caller sampled.
+      // No new trace is sampled. In Envoy 1.40 neither is one that a caller sampled; an older one may export it.
       random_sampling: { value: 0 },
       provider: renderExtension('envoy.tracers.opentelemetry', 'envoy.config.trace.v3.OpenTelemetryConfig', {
         service_name: service,

@@ -8,7 +8,7 @@ export const OWN_SECRET = 'own'
 const NOBODY = 'spiffe://sidecar-bench/nobody'
 
 /**
- * Renders the transport socket of connections to upstreams or from downstreams.
+ * Renders the TLS transport socket of a cluster (Upstream) or of a filter chain (Downstream).
  * @param {'Upstream' | 'Downstream'} end
  * @param {object} context fields of an UpstreamTlsContext or a DownstreamTlsContext
  * @returns a TransportSocket of Envoy's v3 API

@@ -9,7 +9,7 @@ import { NO_ROUTE, renderMap, renderRoutes } from './routes.js'
  */
 
 const HTTP2_WINDOW_BYTES = 1024 * 1024
-// HAProxy's default follows from its limit of open files, which in a container can be a thousand million.
+// By default HAProxy derives this from its limit of open files, which in a container can be a billion, and takes memory for as many.
 const MOST_CONNECTIONS = 9000
 
 // A header marks HAProxy's own 503, not an application's, and is removed before the answer leaves.

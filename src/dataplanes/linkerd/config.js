@@ -16,7 +16,7 @@ const NOBODY = 'nobody'
 const DETECT = { seconds: 10 }
 const PEAK_EWMA = { defaultRtt: { nanos: 30_000_000 }, decay: { seconds: 10 } }
 const WEIGHT = 10_000
-// The queue that Linkerd's policy controller gives each backend by itself (linkerd2, policy-controller/grpc, DEFAULT_QUEUE_CONFIG).
+// The queue that Linkerd's policy controller gives each backend by default (linkerd2, policy-controller/grpc/src/outbound.rs).
 const DEPLOYED_QUEUE = { capacity: 100, failfastTimeout: { seconds: 3 } }
 // Lean: no request of a load is refused because a queue is full.
 const QUEUE_CAPACITY = 10_000
@@ -131,7 +131,8 @@ function renderBytePolicy({ name }, options) {
 }
 
 /**
- * Renders an HTTP route: its match, its clusters by weight and, unless it is deployed, the request timeout in whole seconds, rounded up.
+ * Renders a route as an `outbound.HttpRoute`: its match, its backends by weight and, in the lean profile alone, the request timeout in
+ * whole seconds, rounded up.
  * @param {Route} route
  * @param {{ name: string, model: SidecarModel, isDeployed: boolean }} options name: in its metadata; isDeployed: as in renderTables()
  */

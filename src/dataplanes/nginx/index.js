@@ -39,7 +39,7 @@ export const nginx = {
 }
 
 /**
- * Lists the rows of the corpus that nginx fails; []: in plaintext it fails none but with HTTP/1.1.
+ * Lists the rows of the corpus that nginx fails; []: in plaintext, unless the protocol is HTTP/1.1.
  * @type {NonNullable<DataPlane['findLacks']>}
  */
 function findLacks({ tls, protocol, trafficPolicy }) {

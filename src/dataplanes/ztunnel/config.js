@@ -206,7 +206,10 @@ function renderPolicies({ inbound }) {
   ]
 }
 
-/** Renders a rule that matches peers without an identity. */
+/**
+ * Renders a rule that matches peers that showed no certificate: "no principal is present". A rule of ztunnel is a list of clauses,
+ * all of which must match; a clause is a list of matches, of which one must (Istio's workload API, `Authorization`).
+ */
 function renderAnonymousRule() {
   return [[{ notPrincipals: [createTaggedNode('!Presence', [])] }]]
 }

@@ -99,7 +99,7 @@ function drawArmsAlone({ result: { arms, comparisons }, summary, measured }, def
 }
 
 /**
- * Draws the rate or latency of each proxy, without the cost, which interleaved trials of the same run answer.
+ * Draws the rate or latency of each proxy. The cost is left out: interleaved trials of the same run show it.
  * @param {AnsweredCapacity} answered
  * @returns {Picture[]} one; []: no arm has a value
  */
@@ -177,7 +177,7 @@ function createMedianColumn(heading, name) {
 }
 
 /**
- * Draws a capacity or, if the sidecar did not reach its limit, the rate and the fraction of the limit that it used.
+ * Draws the capacity or, if the arm has none, its rate and, if it is known, the fraction of the CPU limit that its sidecar used.
  * @param {SummaryArm} arm
  * @param {boolean} isCapacity the heading of the column is `capacity`
  * @returns {Cell | null} null: the arm has no rate

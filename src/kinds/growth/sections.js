@@ -91,7 +91,7 @@ function summariseSteps(growths) {
  */
 function renderGrowthFindings(growth, name) {
   const { rounds, memory, steps } = growth
-  const secondsBySize = pickExamples(steps).map(
+  const stepTexts = pickExamples(steps).map(
     ({ sidecars, seconds }) => `${sidecars}: ${seconds.median?.toFixed(2) ?? '-'}`,
   )
   const causes = [...new Map(rounds.flatMap(({ reason, why }) => (reason ? [[reason, why]] : [])))]
@@ -99,7 +99,7 @@ function renderGrowthFindings(growth, name) {
     `  ${name}: ${renderGrowthEndings(growth)}`,
     ...causes.map(([reason, why]) => `    ${reason}: ${why?.split('\n')[0]}`),
     ...(memory ? renderMemoryFit(memory) : []),
-    ...(secondsBySize.length > 0 ? [`    seconds of a step: ${secondsBySize.join('  ')}`] : []),
+    ...(stepTexts.length > 0 ? [`    seconds of a step: ${stepTexts.join('  ')}`] : []),
   ]
 }
 

@@ -23,14 +23,14 @@ import { createRolloutSpecs, listRolloutNames } from './services.js'
 // Seconds that each sidecar adds to the timeout of a phase. A node starts two to ten pods a second: a pod may take twice the longest.
 const PER_SIDECAR_SECONDS = { inBatches: 0.1, inPods: 1 }
 const REFUSALS_EVERY_MS = 1000
-// The shortest timeout of a phase.
+// The fixed part of a phase's timeout, to which each sidecar adds.
 const LEAST_SECONDS = 20
 
 /** The pace of simulated sidecars. @typedef {{ everyMs: number, commitsPerSecond: number }} Pace everyMs: from start to start */
 
 /**
  * @typedef {object} PaceOptions
- * @property {number} leastSeconds the shortest timeout of a phase
+ * @property {number} leastSeconds the fixed part of a phase's timeout
  * @property {Pace} [pace] absent: no sidecar is simulated
  */
 /** @typedef {StartRequest & PaceOptions} RolloutRequest */

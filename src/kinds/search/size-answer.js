@@ -54,7 +54,7 @@ export function chooseSizeAnswer({ template, cpus, p99Ms, tried, groups, isOver 
   const confirmed = groups.filter(group => group.isConfirmed)
   const best = pickWithRoom(confirmed, groups) ?? pickUnrefuted(groups)
   if (best) {
-    const why = best.isConfirmed ? null : renderLackingProof(best, isOver)
+    const why = best.isConfirmed ? null : renderWhyUnconfirmed(best, isOver)
     return createSizeAnswer({ template, judged: best, outcomesWithAllCpu, why })
   }
   const need = groups.length > 0 ? null : computeSidecarNeed(outcomesWithAllCpu)
@@ -115,18 +115,19 @@ function pickUnrefuted(groups) {
  * @param {boolean} isOver false: the search was interrupted
  * @returns {string} a clause
  */
-function renderLackingProof({ proofs, boundMs, outcomes }, isOver) {
+function renderWhyUnconfirmed({ proofs, boundMs, outcomes }, isOver) {
+  // No trial missed the p99, and a bound is computed from enough of them: it is over the limit itself.
   if (boundMs !== null) return `the next trial may take up to ${boundMs.toFixed(0)} ms`
   const unjudged = outcomes.filter(o => o.held === null)
   const spoiledMs = unjudged.flatMap(o => o.p99Ms ?? [])
   const spoiledRange = spoiledMs.length > 0 ? ` (p99 up to ${Math.max(...spoiledMs).toFixed(0)} ms)` : ''
-  const count =
+  const progress =
     proofs === 0
       ? `no trial at these limits could be judged${spoiledRange}`
       : `${proofs} of the ${TRIALS.least} trials needed met the p99`
-  if (!isOver) return `${count} before the search was cut short`
+  if (!isOver) return `${progress} before the search was cut short`
   const cause = findMostFrequentCause(unjudged)
-  return cause === null ? count : `${count}: ${cause}`
+  return cause === null ? progress : `${progress}: ${cause}`
 }
 
 /**

@@ -178,6 +178,7 @@ function renderRequestKinds(loads) {
  * @returns {string} its name without `.js`; bench/k6 has none for an idle load
  */
 function chooseScript({ kind, isInterleaved }) {
+  // `interleaved` is the kind of a closed loop; an open loop of interleaved arms is marked by `isInterleaved` alone.
   if (kind === 'interleaved') return 'interleaved'
   return isInterleaved ? 'open-interleaved' : `${kind}-loop`
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { count, nullable } from './parts.js'
 
-/** The result of a load, as parseResult of a generator makes it. Pure. */
+/** The schema of a load's result, as `parseResult` of its generator returns it. Pure. */
 
 export const distribution = z
   .object({ count, meanMs: z.number(), grid: z.array(z.tuple([z.number(), z.number()])) })

@@ -24,8 +24,8 @@ const WINDOW_BYTES = 1024 * 1024
 const { NGHTTP2_INTERNAL_ERROR } = http2.constants
 
 /**
- * Creates an HTTP/2 server that answers with the message of the request, and its name in a header, when it has the whole
- * message; at EARLY_PATH already while the message arrives.
+ * Creates a gRPC upstream. It answers with the message of the request, and the upstream's name in a header, once it has all of it; at
+ * EARLY_PATH while it arrives.
  * @param {string | null} name of the upstream; null: it does not answer
  * @param {(path: string) => void} note is called with the path of each stream, and with CANCELLED before the path if it is aborted
  * @returns {http2.Http2Server} not listening yet

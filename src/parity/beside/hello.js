@@ -228,7 +228,7 @@ function encodeWords(numbers) {
 }
 
 /**
- * Encodes content behind its length, big-endian.
+ * Prefixes content with its length, big-endian, as a vector of TLS has it.
  * @param {number} size of the length field, in bytes
  * @param {Buffer} content
  * @returns {Buffer}

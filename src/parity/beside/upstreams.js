@@ -135,29 +135,29 @@ function createServers({ isGrpc, note }) {
     ...requestServers,
     rude: net.createServer(socket => void socket.once('data', () => socket.resetAndDestroy())),
     quiet: net.createServer(socket => void socket.once('data', () => socket.end())),
-    late: createByteServer({ end: (socket, bytes) => void socket.end(bytes) }),
-    greeting: createByteServer({
-      begin: socket => void socket.end(GREETING),
-      end: (_, bytes) => note(`${bytes}`),
+    late: createTcpServer({ onHalfClose: (socket, bytes) => void socket.end(bytes) }),
+    greeting: createTcpServer({
+      onConnect: socket => void socket.end(GREETING),
+      onHalfClose: (_, bytes) => note(`${bytes}`),
     }),
   }
 }
 
 /**
- * Creates a server of bytes.
+ * Creates a TCP server that collects what a client sends. It keeps its own half of a connection open: a handler ends the socket.
  * @param {object} handlers
- * @param {(socket: net.Socket) => void} [handlers.begin] is called with each connection
- * @param {(socket: net.Socket, bytes: Buffer) => void} handlers.end is called when the client has ended its half, with all bytes
- *   that came
+ * @param {(socket: net.Socket) => void} [handlers.onConnect] is called with each connection
+ * @param {(socket: net.Socket, bytes: Buffer) => void} handlers.onHalfClose is called when the client has ended its half, with all
+ *   bytes that came; not after an error of the socket, which is ignored
  * @returns {net.Server} not listening yet
  */
-function createByteServer({ begin, end }) {
+function createTcpServer({ onConnect, onHalfClose }) {
   return net.createServer({ allowHalfOpen: true }, socket => {
     /** @type {Buffer[]} */
     const chunks = []
-    begin?.(socket)
+    onConnect?.(socket)
     socket.on('data', chunk => chunks.push(chunk)).on('error', () => {})
-    socket.on('end', () => end(socket, Buffer.concat(chunks)))
+    socket.on('end', () => onHalfClose(socket, Buffer.concat(chunks)))
   })
 }
 

@@ -74,7 +74,8 @@ function renderNoVerdict(summary) {
  * Renders that work was equal, except for what the experiment sets aside; instead, if there are scripts of the user, how they were
  * compared.
  * @param {Pick<Summary, 'parity' | 'results' | 'relaxes'>} summary
- * @returns {string[]} sentences; [] if it was not checked, is not equal (a warning says so), or a plane is as deployed
+ * @returns {string[]} sentences; [] if it was not checked, or is not equal (a warning says so); also if a plane is as deployed, and nothing is
+ *   set aside and no scripts are noted
  */
 function renderEqualWork({ parity, results, relaxes }) {
   if (parity.length === 0) return []

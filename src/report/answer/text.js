@@ -59,7 +59,7 @@ export function renderCutPictures(answer, { more }) {
 }
 
 /**
- * Composes the screen by the first layout that has room for everything, else by that for many rows.
+ * Composes the screen by the first layout that cuts no row and no sentence on how sure the verdicts are, else by that for many rows.
  * @param {Answer} answer
  * @param {string[]} more last lines
  * @returns {Screen}

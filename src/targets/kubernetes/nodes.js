@@ -110,19 +110,22 @@ export function computeNodeLimits({ node: { metadata, status }, pods }) {
  * @param {string} resource
  * @returns {number} a number that cannot be read counts as 0: if pods then do not fit, the scheduler refuses them, with a reason
  */
-function computePodRequest({ containers, initContainers = [], overhead, resources }, resource) {
+function computePodRequest({ containers, initContainers, overhead, resources }, resource) {
   const parseRequest = (/** @type {Record<string, string> | undefined} */ quantities) =>
     parseQuantity(quantities?.[resource] ?? '0') || 0
   const overheadRequest = parseRequest(overhead)
   if (resources?.requests?.[resource] !== undefined) return parseRequest(resources.requests) + overheadRequest
   let sidecarsRequest = 0
   let initRequest = 0
-  for (const container of initContainers) {
+  for (const container of initContainers ?? []) {
     const request = parseRequest(container.resources?.requests)
     if (isNativeSidecar(container)) sidecarsRequest += request
     else initRequest = Math.max(initRequest, sidecarsRequest + request)
   }
-  const containersRequest = containers.reduce((sum, { resources }) => sum + parseRequest(resources?.requests), 0)
+  const containersRequest = (containers ?? []).reduce(
+    (sum, { resources }) => sum + parseRequest(resources?.requests),
+    0,
+  )
   return Math.max(containersRequest + sidecarsRequest, initRequest) + overheadRequest
 }
 

@@ -92,7 +92,8 @@ export async function startRemoteProcess({ spec, folder, connection, clock, host
 }
 
 /**
- * Starts the program of a process there. Its output goes to a log here.
+ * Starts the program of a process on the load host. Its stdout goes to a log file on this machine; its stderr, with the samples, to
+ * the caller.
  * @param {Connection} connection
  * @param {{ spec: ProcessSpec, logFile: string }} options
  * @returns {ReturnType<Connection['start']>}
