@@ -45,8 +45,8 @@ export function renderExtremes({ baseline, measuredPairs, baselinePairs, lackCla
 }
 
 /**
- * Renders that no pair of many proxies differs: with the number of repeats if a pair has no interval yet, else with the largest
- * difference that the pairs cannot exclude, unless two of the proxies have no verdict on each other.
+ * Renders that no pair of many proxies differs. If a pair has no interval yet, the number of repeats follows; else, if all pairs have a
+ * verdict, the largest difference that they cannot exclude.
  * @param {{ names: string[], pairs: Comparison[] }} options names: of the proxies; pairs: those that have a verdict, at least
  *   one, none of which differs
  * @returns {string} a clause

@@ -7,8 +7,8 @@ import { callSafely } from './call-safely.js'
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
 /**
- * Finds the path of the folder of fetched tools: SIDECAR_BENCH_CACHE, else one in the user's cache folder. An empty variable
- * counts as unset. The folder may not exist.
+ * Finds the path of the kit's cache folder, which has fetched tools and passed equal-work checks: SIDECAR_BENCH_CACHE, else
+ * `sidecar-bench` in XDG_CACHE_HOME, else in `.cache` of the user's home. An empty variable counts as unset. The folder may not exist.
  * @returns {string} an absolute path
  */
 export function locateCacheFolder() {

@@ -9,10 +9,10 @@ export function renderIssue({ message, issues: [nestedIssue] = [] }) {
 }
 
 /**
- * Finds the first fault of a value by a schema.
+ * Validates a value against a schema.
  * @param {import('zod').ZodType} schema
  * @param {unknown} value
- * @returns {string | null} `path: words`; null: it has none
+ * @returns {string | null} the first error, `path.to.field: words`, of the value itself `it: words`; null: the value is valid
  */
 export function findFault(schema, value) {
   const result = schema.safeParse(value)

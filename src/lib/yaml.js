@@ -12,12 +12,12 @@ const QUOTED_MOST = 200
  * @param {string} source.text
  * @param {string} source.file its name, for errors
  * @param {import('zod').ZodType<T>} source.schema
- * @param {(written: any) => any} [source.modernise] turns the words of older files into those of the schema
+ * @param {(written: any) => any} [source.transform] changes the parsed value before the schema checks it, such as words of older files
  * @returns the value, as the schema parses it
  * @throws {UsageError} if the text is empty, no YAML, of several documents, nested too deep, or not as the schema says; an error of
- *   `modernise`
+ *   `transform`
  */
-export function parseYaml({ text, file, schema, modernise = written => written }) {
+export function parseYaml({ text, file, schema, transform = written => written }) {
   const lines = new LineCounter()
   const document = readOrThrow(file, () => parseDocument(text, { lineCounter: lines, logLevel: 'error' }))
   if (document.errors.length > 0) {
@@ -25,7 +25,7 @@ export function parseYaml({ text, file, schema, modernise = written => written }
     throw new UsageError(`${file}:${lines.linePos(pos[0]).line}: ${renderSyntaxError(message)}`)
   }
   if (document.contents === null) throw new UsageError(`${file}: it is empty`)
-  const result = schema.safeParse(modernise(readOrThrow(file, () => document.toJS())))
+  const result = schema.safeParse(transform(readOrThrow(file, () => document.toJS())))
   if (result.success) return result.data
   // A typo makes two issues, a missing name and an unknown one: the unknown name explains both.
   const { issues } = result.error

@@ -81,19 +81,23 @@ const kind = z.strictObject({
   serviceTime: serviceTime.optional(),
 })
 
+const NAME_CHARACTERS_MOST = 60
+
 /**
  * Renders a name that a traffic may have, from that of its file.
  * @param {string} stem the name of the file without its ending
- * @returns {string} of any length; `traffic` if no letter or digit is in it
+ * @returns {string} cut to NAME_CHARACTERS_MOST; `traffic` if no letter or digit is in it
  */
 export function renderTrafficName(stem) {
-  return stem.replaceAll(/[^A-Za-z0-9._-]+/g, '-').replace(/^[^A-Za-z0-9]+/, '') || 'traffic'
+  const name = stem.replaceAll(/[^A-Za-z0-9._-]+/g, '-').replace(/^[^A-Za-z0-9]+/, '')
+  return name.slice(0, NAME_CHARACTERS_MOST) || 'traffic'
 }
 
 export const trafficSchema = z.strictObject({
   name: z
     .string()
-    .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,59}$/, 'letters, digits, dots, hyphens and underscores are needed'),
+    .max(NAME_CHARACTERS_MOST, `at most ${NAME_CHARACTERS_MOST} characters`)
+    .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, 'letters, digits, dots, hyphens and underscores are needed'),
   requestsPerSecond: z
     .strictObject({ mean: z.number().positive(), peak: z.number().positive() })
     .optional()

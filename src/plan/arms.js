@@ -48,7 +48,7 @@ export function chooseAxisValues(question, { named, pinnableCpus, hasOnlyPipelin
   const isInterleaved = kind === 'cost'
   /** @type {Lists} */
   const lists = Object.fromEntries(
-    AXIS_NAMES.filter(name => name !== 'cpuLimitCores').map(name => [name, chooseValuesOfAxis(question, name)]),
+    AXIS_NAMES.filter(name => name !== 'cpuLimitCores').map(name => [name, chooseValuesOfOneAxis(question, name)]),
   )
   const canPlaceApart = isInterleaved && !readValues(question, 'placement') && pinnableCpus > 1
   if (!isInterleaved) lists.placement = AXES.placement.values
@@ -60,15 +60,16 @@ export function chooseAxisValues(question, { named, pinnableCpus, hasOnlyPipelin
 }
 
 /**
- * Chooses the values of one axis: those of the options, else of the experiment, else the default; in a smoke run, the ends of these.
+ * Chooses the values of one axis: those of the options, else of the experiment, else the default; in a smoke run, the first and the
+ * last of them.
  * @param {Question} question
  * @param {AxisName} name
- * @returns {any[]} the default alone, for an axis of NODE_CPU_AXES that the kind does not have
+ * @returns {any[]} the default alone, for an axis of NODE_CPU_AXES that the kind does not have: another part of the experiment has it
  */
-function chooseValuesOfAxis(question, name) {
-  const { kinds, values } = AXES[name]
-  if (NODE_CPU_AXES.includes(name) && !kinds.includes(question.kind)) return values
-  return pickEndValues(readValues(question, name) ?? values, question.overrides.profile)
+function chooseValuesOfOneAxis(question, name) {
+  const { kinds, values: defaults } = AXES[name]
+  if (NODE_CPU_AXES.includes(name) && !kinds.includes(question.kind)) return defaults
+  return pickEndValues(readValues(question, name) ?? defaults, question.overrides.profile)
 }
 
 /**

@@ -247,7 +247,7 @@ function splitDeployments(arms) {
     if (partWithRoom) partWithRoom.push(...group)
     else parts.push([...group])
   }
-  // Planes under other conditions stand alone if there is no room for both.
+  // A part that has no room beside the first group stands alone.
   const deployments = parts.map(part => (part.length > room ? part : [...first, ...part]))
   const hasFirst = deployments.some(deployment => deployment.includes(first[0]))
   return hasFirst ? deployments : [first, ...deployments]

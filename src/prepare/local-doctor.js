@@ -5,7 +5,7 @@ import { findLargestBindingCpuLimit } from '../model/cpu-limits.js'
 import { readMachine } from '../node/machine.js'
 import { createFinding } from '../targets/doctor-finding.js'
 import { findCapWay, MEMORY_OFF } from '../targets/local/cgroups.js'
-import { findQuota, probeLargestCap } from '../targets/local/quota.js'
+import { findSmallestQuota, probeLargestCap } from '../targets/local/quota.js'
 import { checkMemory, checkPorts } from './memory-and-ports.js'
 
 /**
@@ -32,7 +32,7 @@ import { checkMemory, checkPorts } from './memory-and-ports.js'
  * @param {Site['findTool']} options.findBuilt finds a program, but does not build it
  * @param {typeof findCapWay} [options.findWay] finds how CPU limits can be set
  * @returns {Promise<DoctorFinding[]>} findings in the order of the printed lines
- * @throws as `findQuota` and `probeLargestCap`
+ * @throws as `findSmallestQuota` and `probeLargestCap`
  */
 export async function checkMachine({ specs, others, findTool, findBuilt, findWay = findCapWay }) {
   const { kernel, cpuModel, cpus, memoryBytes, node } = readMachine()
@@ -99,7 +99,7 @@ async function checkOptionalProgram({ spec, option, isLater }, { findTool, findB
  * Checks how the CPU of sidecars can be limited.
  * @param {CapWay} way
  * @returns {DoctorFinding[]} the way, and warnings if it lacks the memory controller or a quota lies above it
- * @throws as `findQuota` and `probeLargestCap`
+ * @throws as `findSmallestQuota` and `probeLargestCap`
  */
 function checkCpuLimits(way) {
   const lacksMemory = 'lacksMemory' in way ? [createFinding('warning', MEMORY_OFF)] : []
@@ -118,11 +118,11 @@ function checkCapWay(way) {
  * Checks whether this job or container has a CPU quota, visible or not.
  * @param {CapWay} way
  * @returns {DoctorFinding[]} one warning; []: there is no quota below all CPUs
- * @throws as `findQuota` and `probeLargestCap`
+ * @throws as `findSmallestQuota` and `probeLargestCap`
  */
 function checkQuota(way) {
   const cpus = os.availableParallelism()
-  const quota = findQuota(way)
+  const quota = findSmallestQuota(way)
   if (quota) {
     const text = `CPU quota: this job or container may use ${quota.cores} cores in all (${quota.folder}), which sidecars, applications and the load share`
     return [createFinding('warning', text)]

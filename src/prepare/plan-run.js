@@ -4,7 +4,7 @@ import { canBindOnlyBesideWrk } from '../model/cpu-limits.js'
 import { DEFAULT_GENERATOR } from '../model/tools.js'
 import { choosePlanes, createPlan } from '../plan/plan.js'
 import { renderQuota } from '../request/constraints/plans.js'
-import { isServedByNode } from '../services/applications.js'
+import { needsNode } from '../services/applications.js'
 import { findControl } from '../services/control.js'
 import { createPlacementRule } from '../services/placement.js'
 import { TIMEOUTS } from '../services/sidecar-model.js'
@@ -198,8 +198,8 @@ export async function createPreparation({ app, site, say, thresholds = [], ...pl
   const findRuntime = (/** @type {'pipy' | 'node' | null} */ name) =>
     findAppRuntime({ app: name, tools: programs.tools, findTool, say })
   // Only Node serves gRPC and answers in chunks, even if Pipy serves the other applications.
-  const callRuntime = plan.arms.some(isServedByNode) ? await findRuntime('node') : null
-  const appRuntime = callRuntime && plan.arms.every(isServedByNode) ? callRuntime : await findRuntime(app)
+  const callRuntime = plan.arms.some(needsNode) ? await findRuntime('node') : null
+  const appRuntime = callRuntime && plan.arms.every(needsNode) ? callRuntime : await findRuntime(app)
   return {
     plan: { ...plan, settings: { ...plan.settings, app: appRuntime.name === 'pipy' ? 'pipy' : 'node' } },
     layout,

@@ -15,5 +15,5 @@ export function readTraffic(file) {
   const name = renderTrafficName(path.basename(file, path.extname(file)))
   const addName = (/** @type {any} */ written) =>
     typeof written === 'object' && written !== null ? { name, ...written } : written
-  return parseYaml({ text: readOptionFile('--traffic', file), file, schema: trafficSchema, modernise: addName })
+  return parseYaml({ text: readOptionFile('--traffic', file), file, schema: trafficSchema, transform: addName })
 }

@@ -1,7 +1,7 @@
 import { GIB, MIB, renderNounCount, renderPercent } from '../lib/units.js'
 import { roundCoresUp } from '../model/container-limits.js'
 import { scaleSize } from './ratios.js'
-import { renderRule } from './workload-size.js'
+import { renderSizingRule } from './workload-size.js'
 
 /** Creates the short answer of `size --from-prometheus`, as data that is rendered for a terminal. Pure. */
 /**
@@ -55,7 +55,7 @@ export function createProductionAnswer(size) {
     pictures: [createPicture(size)],
     verdicts: [renderNeeds(sizes), ...renderTotals(size)],
     // Ratios and their conditions take the lines that the rule has otherwise: --details has the rule.
-    basis: ratios.size > 0 ? renderRatios(size) : [renderRule(production.steps), renderWorkloadSource(sizes)],
+    basis: ratios.size > 0 ? renderRatios(size) : [renderSizingRule(production.steps), renderWorkloadSource(sizes)],
     warnings: [...renderShortRangeWarning(size), ...production.lacks, ...warnings],
     notMeasured: [],
   }

@@ -6,7 +6,7 @@ import { renderCsv } from '../report/csv.js'
 import { renderBytes, renderCores, renderSeconds, renderWorkloadLabel } from './answer.js'
 import { REQUEST_COUNTERS } from './queries.js'
 import { scaleSize } from './ratios.js'
-import { renderRule } from './workload-size.js'
+import { renderSizingRule } from './workload-size.js'
 
 /**
  * Renders `size --from-prometheus` as details, JSON, CSV and YAML; answer.js has its short answer. Pure.
@@ -46,7 +46,7 @@ function createProductionDocument({ namespace, range, address, production, sizes
     prometheus: address,
     ...production.steps,
     counters: production.counters.map(({ metric }) => metric),
-    rule: renderRule(production.steps),
+    rule: renderSizingRule(production.steps),
     lacks: production.lacks,
     warnings,
     plane: plane === null ? null : { plane, ratios: Object.fromEntries(ratios) },
@@ -116,7 +116,7 @@ function renderYaml({ sizes, production }) {
     const resources = createResources({ ...limits, requestMillicores: roundCoresUp(computed.requestCores) })
     return `${head}\n${stringify({ resources }).trimEnd()}`
   })
-  return [`# ${renderRule(production.steps)}`, documents.join('\n---\n')].join('\n')
+  return [`# ${renderSizingRule(production.steps)}`, documents.join('\n---\n')].join('\n')
 }
 
 /**
@@ -183,7 +183,7 @@ function renderDetailsNotes({ steps, counters, lacks }) {
     ...(counters.length > 0
       ? counters.map(({ metric, origin }) => `Requests by ${metric} (${origin}).`)
       : [`Looked for requests by ${REQUEST_COUNTERS.map(({ metric }) => metric).join(', ')}.`]),
-    renderRule(steps),
+    renderSizingRule(steps),
     'A sidecar that is throttled shows at most its limit: the computed limit is then 1.5 times that, and its need is not known.',
     ...lacks,
   ]

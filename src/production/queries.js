@@ -69,7 +69,7 @@ export function renderScrapeQuery(scope) {
  * @returns scrapeSeconds: rounded to 5 s, at least 5; rateSeconds: SCRAPES_OF_RATE scrapes, rounded to 30 s, at least
  *   RATE_SECONDS_LEAST; stepSeconds: one scrape, rounded to 30 s, at least STEP_SECONDS_LEAST
  */
-export function computeSteps(samples) {
+export function computeQueryIntervals(samples) {
   // The interval is rounded, since twenty minutes may hold one sample more or less by chance.
   const scrapeSeconds = samples === null || samples < 1 ? 30 : Math.max(5, 5 * Math.round(1200 / samples / 5))
   const roundToHalfMinute = (/** @type {number} */ seconds) => 30 * Math.round(seconds / 30)
@@ -80,7 +80,7 @@ export function computeSteps(samples) {
   }
 }
 
-/** @typedef {ReturnType<typeof computeSteps>} Steps */
+/** @typedef {ReturnType<typeof computeQueryIntervals>} Steps */
 
 /**
  * Renders the queries for the usage of containers. A rate allows for resets of its counter.
@@ -178,7 +178,7 @@ export const CONTAINERS_QUERY =
 
 /** Counts the CPU series of cAdvisor, also those without labels of a container. */
 export const CADVISOR_QUERY = 'count(container_cpu_usage_seconds_total)'
-/** Counts the targets that are scraped. */
+/** Counts the targets, also those that are down: where nothing is known of cAdvisor, the error says whether anything is scraped. */
 export const TARGETS_QUERY = 'count(up)'
 
 /**

@@ -3,7 +3,7 @@ import { renderNounCount } from '../lib/units.js'
 import {
   CADVISOR_QUERY,
   CONTAINERS_QUERY,
-  computeSteps,
+  computeQueryIntervals,
   REQUEST_COUNTERS,
   renderCounterSearches,
   renderRequestQueries,
@@ -72,7 +72,7 @@ const NAMED_MOST = 8
  */
 export async function readSidecarUsage(prometheus, scope) {
   const [scrapeInterval] = await prometheus.query(renderScrapeQuery(scope), 'interval of scrapes')
-  const steps = computeSteps(scrapeInterval?.value ?? null)
+  const steps = computeQueryIntervals(scrapeInterval?.value ?? null)
   const usage = await sendQueries(prometheus, renderUsageQueries(scope, steps))
   if (usage.meanCores.length === 0)
     throw new BenchError(await findEmptyScopeReason(prometheus, scope), { exitStatus: EXIT.noResult })

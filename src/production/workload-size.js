@@ -30,11 +30,12 @@ const TOO_LARGE = 10
 const SECONDS_LEAST = 7200
 
 /**
- * Renders the rule by which requests and limits are computed, as one line.
- * @param {{ rateSeconds: number }} steps
+ * Renders in one line how requests and limits are computed from use. The smallest CPU request, the smallest memory and the limit of
+ * throttled containers are left out.
+ * @param {{ rateSeconds: number }} steps rateSeconds: the window of rates
  * @returns {string}
  */
-export function renderRule({ rateSeconds }) {
+export function renderSizingRule({ rateSeconds }) {
   const renderRoom = (/** @type {number} */ factor) => `+ ${renderPercent(factor - 1)}`
   return `CPU request: p95 of the busiest pod's ${rateSeconds / 60} min averages ${renderRoom(CPU_REQUEST_ROOM)}; limit: its peak ${renderRoom(CPU_LIMIT_ROOM)}, at least ${1000 * LIMIT_CORES_LEAST}m; memory: highest ${renderRoom(MEMORY_ROOM)}.`
 }

@@ -166,7 +166,7 @@ function createHeaderCheck(refuse) {
   let remainingBytes = 0
   // The part of the next header that has arrived.
   let header = Buffer.alloc(0)
-  /** The text of an entry of names; null: the entry is another. @type {string | null} */
+  /** The content so far of the current entry, if that has names or attributes of the next one; null: it is a file. @type {string | null} */
   let names = null
   const skipContent = (/** @type {Buffer} */ rest) => {
     const content = rest.subarray(0, remainingBytes)

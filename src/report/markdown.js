@@ -9,7 +9,7 @@ import { selectSections } from './section.js'
  */
 
 /**
- * Renders a run: its verdicts, pictures, warnings and conditions, then its sections.
+ * Renders a run: its verdicts, pictures, basis and notes, warnings with what was not measured, and conditions; then its sections.
  * @param {import('./document.js').Document} document
  * @returns {string} GitHub's Markdown
  */

@@ -24,7 +24,8 @@ const NO_OVERRIDES = /** @type {PartRequest['overrides']} */ ({ planes: null, cp
  * @template Facts
  * @param {Constraint<Facts>[]} constraints
  * @param {Facts} facts
- * @param {object} [options] by name: only constraints on one that is set are checked (`hasValue`); absent: the facts
+ * @param {object} [options] by name: of constraints on an option, only those on one that is set are checked (`hasValue`);
+ *   absent: the facts
  * @throws {import('../lib/errors.js').UsageError} with the message of the first broken constraint
  */
 export function assertCombination(constraints, facts, options = /** @type {object} */ (facts)) {

@@ -126,5 +126,5 @@ const schema = z.strictObject({
  * @throws {UsageError} if it is empty, no YAML, or does not fit the schema
  */
 export function parseExperiment(text, file) {
-  return parseYaml({ text, file, schema, modernise: moderniseUserFile })
+  return parseYaml({ text, file, schema, transform: moderniseUserFile })
 }

@@ -13,7 +13,8 @@ import { countGeneratorCpus } from './generator.js'
  */
 
 /**
- * Creates the record of a trial that has not run: its outcome is `failed` until the window fills it in.
+ * Creates the record of a trial that has not run: its outcome is `failed` until `judgeRecords` sets it. `phasesSeconds` is the object of
+ * the clock, which it goes on filling.
  * @param {TrialContext} context
  * @param {Trial} trial
  * @returns {TrialRecord}

@@ -54,7 +54,7 @@ export function createServiceApplication(service, { arm, places, programs, folde
     // The application has the certificate of its service, as its sidecar has. Copies of a service have one identity.
     ...(hasTls && { credentials: locateCredentials(service.copyOf ?? service.name, certificates) }),
     next: service.application === 'forward' ? locateNextHop(service, hops) : null,
-    runtime: isServedByNode(arm) ? programs.tools.node : programs.appRuntime,
+    runtime: needsNode(arm) ? programs.tools.node : programs.appRuntime,
     scripts: locate(folders.echo),
     folder: locate(folders.process),
   })
@@ -76,12 +76,12 @@ function chooseApplicationScript({ application }, { arm, hasTls }) {
 }
 
 /**
- * Says whether Node serves an arm's applications: Pipy cannot write an answer in chunks, and crashes if a gRPC call
- * is cancelled.
+ * Says whether only Node can serve an arm's applications: Pipy cannot write an answer in chunks, and crashes if a gRPC call is
+ * cancelled.
  * @param {Pick<Arm, 'load' | 'conditions'>} arm
- * @returns {boolean}
+ * @returns {boolean} false: the runtime that the run has chosen serves them, which may be Node, too
  */
-export function isServedByNode({ load, conditions }) {
+export function needsNode({ load, conditions }) {
   return conditions.protocol === 'grpc' || hasChunks(load)
 }
 

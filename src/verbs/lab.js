@@ -160,6 +160,7 @@ function assertLabOptions(verb, options, side) {
     ...options,
     flags: attributes.filter(name => verb.getOptionValueSource(name) === 'cli'),
     side: { ...side, isKit: isKitFolder(side.scripts) },
+    // Two programs without --against run the same scripts (`openSides`).
     isOnBothSides: against ? path.resolve(against) === side.scripts : pipy.length === 2,
   })
 }

@@ -9,7 +9,7 @@ import { renderPlan } from '../report/plan.js'
 import { SITE_OPTIONS } from '../request/constraints/site.js'
 import { assertCombination } from '../request/constraints.js'
 import { findCapWay } from '../targets/local/cgroups.js'
-import { findQuota } from '../targets/local/quota.js'
+import { findSmallestQuota } from '../targets/local/quota.js'
 
 /**
  * @import { RunOptions } from '../prepare/options.js'
@@ -30,11 +30,11 @@ export function addPlan(verb, { print }) {
  * @param {Experiment} experiment
  * @param {RunOptions} options on a cluster, the CPU quota of this machine does not count
  * @returns {Promise<string>} lines
- * @throws {import('../lib/errors.js').UsageError} for a request that cannot be measured; as `draftPlan` and `findQuota`
+ * @throws {import('../lib/errors.js').UsageError} for a request that cannot be measured; as `draftPlan` and `findSmallestQuota`
  */
 export async function renderExperimentPlan(experiment, options) {
   const isHere = options.target !== 'kubernetes'
-  const quota = isHere ? findQuota(await findCapWay()) : null
+  const quota = isHere ? findSmallestQuota(await findCapWay()) : null
   const site = { cpus: os.availableParallelism(), cores: readCores(), limits: { ...readLimits(), quota } }
   const { plan } = await draftPlan({ ...createPlanRequest(experiment, options), site })
   return renderPlan(plan, estimatePlanSeconds(plan), estimateMostSeconds(plan))

@@ -13,7 +13,6 @@ import { createMixCounter } from '../traffic/mix.js'
 
 // The most unread lines that a message names.
 const NAMED_MOST = 3
-const NAME_CHARACTERS_MOST = 40
 // A log may have any number of lines, but no line of more than this: such a file is no log.
 const LOG_LIMITS = { bytes: Infinity, lineBytes: 2 ** 20, lines: Infinity }
 // Reading is synchronous: an interrupt is handled each time so many lines were read.
@@ -27,7 +26,7 @@ export function addTraffic(verb, { print, say, end, signal }) {
       const mix = createMixCounter()
       const unread = file.endsWith('.har') ? addHarRequests(file, mix) : await addLogRequests(file, { mix, signal })
       const stem = path.basename(file).replace(/\.(log|har|txt|json|gz)$/, '')
-      const summary = mix.summarise(renderTrafficName(stem).slice(0, NAME_CHARACTERS_MOST))
+      const summary = mix.summarise(renderTrafficName(stem))
       for (const line of [...renderUnreadCount(unread), ...renderMix(summary)]) say(line)
       if (summary.traffic.kinds.length === 0) {
         say(

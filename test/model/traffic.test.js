@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { listPaths, listRequestKinds, trafficSchema } from '../../src/model/traffic.js'
+import { listPaths, listRequestKinds, renderTrafficName, trafficSchema } from '../../src/model/traffic.js'
 
 const kind = { weight: 1, method: 'GET', path: '/items' }
 const faultOf = (/** @type {object[]} */ kinds) =>
@@ -39,6 +39,15 @@ describe('a traffic', () => {
       [[{ ...kind, weight: 0 }], 'a weight above 0 is needed'],
     ]),
   )('%j is refused: %s', (kinds, words) => expect(faultOf(kinds)).toBe(words))
+
+  it.each([
+    ['shop (1)', 'shop-1-'],
+    ['…', 'traffic'],
+    [`access-log-${'x'.repeat(100)}`, `access-log-${'x'.repeat(49)}`],
+  ])('is named after its file: %s', (stem, name) => {
+    expect(renderTrafficName(stem)).toBe(name)
+    expect(trafficSchema.safeParse({ name, kinds: [kind] }).success).toBe(true)
+  })
 
   it('lists paths so that the longest prefix comes first', () => {
     const paths = ['/items', '/items/id', '/', '/b'].map(path => ({

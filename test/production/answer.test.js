@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createProductionAnswer } from '../../src/production/answer.js'
-import { computeSteps } from '../../src/production/queries.js'
+import { computeQueryIntervals } from '../../src/production/queries.js'
 import { computeWorkloadSizes } from '../../src/production/workload-size.js'
 import { createWorkloadFinder } from '../../src/production/workloads.js'
 import { renderAnswerText } from '../../src/report/answer/text.js'
@@ -18,7 +18,7 @@ function createProduction(count) {
   }))
   const findWorkload = createWorkloadFinder({ podOwners: [], replicaSetOwners: [] })
   const lacks = ['No counter of requests of these pods is scraped: no CPU per request.']
-  return { containers, findWorkload, steps: computeSteps(40), counters: [], lacks }
+  return { containers, findWorkload, steps: computeQueryIntervals(40), counters: [], lacks }
 }
 
 describe('the answer of sidecars that run already', () => {

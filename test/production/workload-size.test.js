@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { UsageError } from '../../src/lib/errors.js'
-import { computeSteps } from '../../src/production/queries.js'
+import { computeQueryIntervals } from '../../src/production/queries.js'
 import { findRatios, scaleSize } from '../../src/production/ratios.js'
 import { computeWorkloadSizes } from '../../src/production/workload-size.js'
 import { createWorkloadFinder, parsePodName } from '../../src/production/workloads.js'
@@ -172,7 +172,7 @@ describe('the lengths of averages', () => {
     [20, { scrapeSeconds: 60, rateSeconds: 240, stepSeconds: 60 }],
     [10, { scrapeSeconds: 120, rateSeconds: 480, stepSeconds: 120 }],
   ])('suit %s samples in twenty minutes', ([samples, steps]) => {
-    expect(computeSteps(/** @type {number | null} */ (samples))).toEqual(steps)
+    expect(computeQueryIntervals(/** @type {number | null} */ (samples))).toEqual(steps)
   })
 })
 

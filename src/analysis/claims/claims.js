@@ -44,7 +44,7 @@ export function parseClaims(text, file, { experiments } = {}) {
     text,
     file,
     schema: createClaimsSchema(experiments),
-    modernise: moderniseUserFile,
+    transform: moderniseUserFile,
   })
   const defaults = { read: source.read, experiment }
   return {

@@ -131,9 +131,9 @@ export function createClaimsSchema(experiments) {
       z.string().regex(/^[a-z][a-z0-9-]*$/, 'a claim is named in lower case, with digits and hyphens'),
       z.strictObject({
         says: words,
-        /** If absent, it is that of the source. */
+        /** How the numbers were read: off a table, a text or a chart. Absent: as those of the source. */
         read: read.optional(),
-        /** If absent, it is that of the file. */
+        /** Absent: that of the file. */
         experiment: experiment.optional(),
         published: z.array(z.strictObject({ label: words, value: z.number(), unit: words })),
         relation,

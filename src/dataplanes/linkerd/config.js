@@ -160,14 +160,15 @@ function renderRoute(route, { name, ...options }) {
 }
 
 /**
- * Renders the balancer and the queue of a cluster.
- * @param {string} cluster its name
+ * Renders a cluster as an `outbound.Backend`: a balancer by peak EWMA, and its queue. A lean queue fails fast after the connect
+ * timeout, in whole seconds, rounded up.
+ * @param {string} clusterName
  * @param {{ model: SidecarModel, isDeployed: boolean }} options isDeployed: with the queue of Linkerd's own control plane
  */
-function renderBackend(cluster, { model: { timeouts }, isDeployed }) {
+function renderBackend(clusterName, { model: { timeouts }, isDeployed }) {
   return {
-    metadata: createMetadata(cluster),
-    balancer: { discovery: { dst: { path: renderDestination(cluster) } }, peakEwma: PEAK_EWMA },
+    metadata: createMetadata(clusterName),
+    balancer: { discovery: { dst: { path: renderDestination(clusterName) } }, peakEwma: PEAK_EWMA },
     queue: isDeployed
       ? DEPLOYED_QUEUE
       : { capacity: QUEUE_CAPACITY, failfastTimeout: { seconds: Math.ceil(timeouts.connectSeconds) } },
@@ -199,7 +200,7 @@ function renderInboundPolicies(model) {
   }))
   const server = {
     protocol: carriesBytes ? { opaque: {} } : { detect: { timeout: DETECT, httpRoutes } },
-    // A route also permits the clients of its server: for rules of routes the server permits no client.
+    // Linkerd adds the authorizations of a server to those of each of its routes: where routes have their own, the server's list is empty.
     authorizations: hasRouteAuthorizations ? [] : renderAuthorizations('admitted', inbound),
     labels: { name: 'inbound', kind: 'default' },
   }

@@ -6,8 +6,8 @@ import { listInboundPorts, renderTables } from './config.js'
 /** @import { Endpoint, ProcessSpec, SidecarModel, SidecarOptions } from '../../model/types.ts' */
 
 export const DEPLOYED = 'deployed'
-// Its control plane listens at loopback, which only processes of its own namespace reach: a proxy speaks plaintext to it at no other
-// address.
+// The control plane of a proxy listens at loopback, the only address at which the proxy speaks plaintext to it. Only processes of the
+// proxy's own network namespace reach it.
 const CONTROL = { address: '127.0.0.1', port: 8086 }
 const SOCKET = 'workload.sock'
 // The address of a listener that the model lacks.

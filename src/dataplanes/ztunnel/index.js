@@ -68,14 +68,14 @@ function findLacks({ tls, trafficPolicy }) {
   const unlisted = {
     row: 'parity-handshakes',
     of: /identity.*: kept open, expected/,
-    why: 'it tells an identity that is not listed so when that asks for a tunnel, and not in the handshake',
+    why: 'it completes the handshake with an identity that is not listed, and refuses it when it asks for a tunnel',
   }
-  const named = {
+  const openUpstreams = {
     row: 'parity-upstreams',
     of: /identity.*: refused, expected accepted$/,
     why: 'as a client it accepts the identity of the workload alone, whatever the policy',
   }
-  const foreign = ['parity-refusals', 'parity-permissive'].map(row => ({
+  const openForeignNames = ['parity-refusals', 'parity-permissive'].map(row => ({
     row,
     of: /identity.*: refused, expected accepted$/,
     why: 'it accepts SPIFFE identities of its own trust domain, and no other names',
@@ -85,7 +85,7 @@ function findLacks({ tls, trafficPolicy }) {
     { row: 'parity-tls', why: 'it has no setting for suites and groups: as a server it takes P-256, too' },
     { row: 'parity-suites', why: 'it has no setting for suites, and two of it choose TLS_AES_256_GCM_SHA384' },
     { row: 'parity-protocol', why: 'it carries bytes in HTTP/2 CONNECT (HBONE)' },
-    ...(trafficPolicy === 'listed' ? [unlisted] : [named, ...foreign]),
+    ...(trafficPolicy === 'listed' ? [unlisted] : [openUpstreams, ...openForeignNames]),
   ]
 }
 

@@ -83,7 +83,7 @@ export const PROCESS_GATES = [
       ),
   },
   {
-    // A process that leaves its group continues to work, and the group does not count it any more.
+    // A process that leaves its cgroup continues to work, and the cgroup no longer counts its CPU time.
     name: 'accounting',
     finds:
       'CPU time of a group that differs from that of its processes by more than 5 % and 30 ms (20 ms more for each further process, and what it uses in the longest gap of the samples), or a process that is not in the group at an edge of the window',

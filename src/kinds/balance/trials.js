@@ -3,7 +3,7 @@ import { BALANCE_QUANTITIES } from '../../model/balance-quantities.js'
 import { SCHEMA_VERSION } from '../../model/versions.js'
 import { assignItems, drawItems } from '../../services/assign.js'
 
-/** Computes the assignments of `balance` by each algorithm; no process is started. Pure. */
+/** The trials of `balance`: assignments by each algorithm, their quantities, and the summary over seeds. Pure. */
 /** @import { BalanceForm, BalanceManifest, BalanceRow, BalanceSummary, BalanceTrial } from '../../model/types.ts' */
 /** @import { Item } from '../../services/assign.js' */
 

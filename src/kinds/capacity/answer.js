@@ -6,7 +6,7 @@ import { chooseQuantities, drawProxies, hasAxisPoints, hasChosenQuantities } fro
 import { findQuantity, formatValue, QUANTITIES } from '../../judge/quantities.js'
 import { lowerFirstLetter } from '../../lib/letters.js'
 import { renderInterval } from '../../lib/units.js'
-import { renderCpuRequests } from './cpu-requests.js'
+import { renderP99Doublings } from './cpu-requests.js'
 import { renderCrossings } from './crossings.js'
 import { listExcludedQuantities } from './excluded.js'
 import { renderLoudPairs } from './loud.js'
@@ -37,7 +37,7 @@ export function answerCapacity(answered) {
   const { arms, comparisons } = result
   const isIdle = arms[0].load.kind === 'idle'
   const primary = isIdle ? 'cpuCores' : 'cpuPerRequest'
-  const latencyVerdicts = [...renderCpuRequests(arms), ...renderLoudPairs(arms)]
+  const latencyVerdicts = [...renderP99Doublings(arms), ...renderLoudPairs(arms)]
   const isOfLatency = latencyVerdicts.length > 0
   const defaults = chooseDefaults({ isIdle, isOfLatency })
   return {

@@ -14,11 +14,12 @@ import { renderMissingP99s } from './excluded.js'
 const DOUBLED_LEAST = 2
 
 /**
- * Renders for each proxy the two CPU requests between which its p99 doubles, or that it does not double.
+ * Renders, for each proxy under each set of other conditions, between which two CPU requests its p99 doubles, or that it does not, and
+ * which requests have no p99.
  * @param {SummaryArm[]} arms
  * @returns {string[]} sentences; []: there is no neighbour, or fewer than two requests
  */
-export function renderCpuRequests(arms) {
+export function renderP99Doublings(arms) {
   const withRequest = arms.filter(
     ({ repeatOf, conditions }) => repeatOf === null && conditions.cpuRequestCores !== undefined,
   )

@@ -82,7 +82,7 @@ export function createRolloutSpecs({ names, seed, isBatched = true, everyMs = 0,
   const application = createPlainApplication(server, services)
   const size = isBatched ? BATCH_SIDECARS : 1
   const batchOptions = { isBatched, folder: locate(folders.process) }
-  const realGroups = splitBatches(members.slice(0, realCount), size)
+  const realGroups = groupIntoBatches(members.slice(0, realCount), size)
   const simulatedOptions = { members: members.slice(realCount), controlName: names.controls[0], everyMs }
   return {
     application,
@@ -205,7 +205,7 @@ function createShardMember(services, { service, controls, shard, version, config
  * @param {number} size the most sidecars in a batch
  * @returns {(Member & RolloutMember)[][]} those that stay first
  */
-function splitBatches(members, size) {
+function groupIntoBatches(members, size) {
   return [members.filter(({ moved }) => !moved), members.filter(({ moved }) => moved)].flatMap(group =>
     chunk(group, size),
   )

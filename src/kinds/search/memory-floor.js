@@ -89,7 +89,7 @@ export function computeRecommendedBytes({ held, steps, unchargedBytes }) {
 }
 
 /**
- * Rounds up to a multiple of MEMORY_STEP_BYTES: the kernel counts a limit in whole pages.
+ * Rounds up to a multiple of MEMORY_STEP_BYTES: whole pages of any kernel, and finer than a search needs.
  * @param {number} bytes
  * @returns {number} bytes
  */

@@ -261,7 +261,7 @@ function listAnswerDifferences(answer, expected) {
 }
 
 /**
- * Waits until a text, such as the path of a call, arrives at an upstream, for ARRIVAL_SECONDS at most.
+ * Waits until an upstream has noted a text, such as the path of a call or its cancellation, for ARRIVAL_SECONDS at most.
  * @param {Pick<Probed, 'hasReceived'>} rig
  * @param {string} text
  * @returns {Promise<boolean>} false: it did not arrive in time

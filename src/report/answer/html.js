@@ -31,7 +31,8 @@ const TITLE_PIXELS = 28
 const WIDTHS = { width: 560, label: 150, value: 150, letters: 20 }
 
 /**
- * Renders the sentences of an answer as a header, and pictures, commands and conditions as a body.
+ * Renders the verdicts, basis, notes and warnings of an answer as a header, and pictures, what was not measured, and conditions as a
+ * body.
  * @param {Answer} answer
  * @returns {{ title: string, header: Markup, body: Markup }} title: the first verdict
  */

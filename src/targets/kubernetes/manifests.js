@@ -148,7 +148,8 @@ export function renderReader({ folder, nodePlaces, hasRecursiveReadOnly, ...meta
   // Each hierarchy of cgroup v1 is a mount of its own below this one (Kubernetes 1.31).
   const recursive = hasRecursiveReadOnly ? { recursiveReadOnly: 'IfPossible' } : {}
   const cgroups = { name: 'cgroup', mountPath: '/host/cgroup', readOnly: true, ...recursive }
-  // Looking at other users' processes takes a capability (ptrace(2), PTRACE_MODE_READ); nothing is traced.
+  // Reading /proc of other users' processes takes SYS_PTRACE (ptrace(2), PTRACE_MODE_READ), and files of theirs DAC_READ_SEARCH;
+  // nothing is traced.
   const capabilities = { drop: ['ALL'], add: ['SYS_PTRACE', 'DAC_READ_SEARCH'] }
   const container = { securityContext: { runAsUser: 0, capabilities }, volumeMounts: [...mounts, cgroups] }
   const pod = {

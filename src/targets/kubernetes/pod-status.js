@@ -1,7 +1,7 @@
 /** A pod's status says whether it is ready, how it ended, and what is in its way. Pure. */
 /** @import { V1ContainerStatus, V1Pod } from '@kubernetes/client-node' */
 
-// The kubelet's reasons for an image that it cannot have.
+// Reasons for which a container waits because the kubelet cannot get its image.
 const PULL = /^(ErrImagePull|ImagePullBackOff|InvalidImageName|ErrImageNeverPull|ImageInspectError)$/
 // The kubelet retries by itself after these reasons.
 const TEMPORARY = /^(ErrImagePull|ContainerCreating|PodInitializing)$/

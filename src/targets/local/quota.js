@@ -16,18 +16,20 @@ const STEP_US = 1000
 
 /**
  * Finds the smallest quota of the groups above those of a run, as far as they are visible.
- * @param {CapWay} way
- * @returns {NonNullable<Limits['quota']> | null} null: none of them has a quota, or no group can be created
+ * @param {CapWay} capWay
+ * @returns {NonNullable<Limits['quota']> | null} null: none of them has a quota, or this process creates no groups (`systemd-run`, or no
+ *   way at all)
  * @throws the system's error if a quota of cgroup v2 cannot be read
  */
-export function findQuota(way) {
-  if (way.how !== 'v1' && way.how !== 'v2') return null
-  const isV1 = way.how === 'v1'
+export function findSmallestQuota(capWay) {
+  if (capWay.how !== 'v1' && capWay.how !== 'v2') return null
+  const isV1 = capWay.how === 'v1'
   /** @type {NonNullable<Limits['quota']> | null} */
   let least = null
-  for (let at = way.parents.cpu; existsSync(path.join(at, 'cgroup.procs')); at = path.dirname(at)) {
-    const cores = isV1 ? callSafely(() => readQuotaV1(at), Number.POSITIVE_INFINITY) : readQuotaV2(at)
-    if (cores < (least?.cores ?? Number.POSITIVE_INFINITY)) least = { cores, folder: at }
+  for (let folder = capWay.parents.cpu; existsSync(path.join(folder, 'cgroup.procs')); folder = path.dirname(folder)) {
+    // A kernel without CONFIG_CFS_BANDWIDTH has no such files in v1: then there is no quota.
+    const cores = isV1 ? callSafely(() => readQuotaV1(folder), Number.POSITIVE_INFINITY) : readQuotaV2(folder)
+    if (cores < (least?.cores ?? Number.POSITIVE_INFINITY)) least = { cores, folder }
   }
   return least
 }

@@ -6,7 +6,7 @@ import { readCores, readLimits, readMachine } from '../../node/machine.js'
 import { findOnPath } from '../../tools/find.js'
 import { createLocalTarget } from './index.js'
 import { createNetworks } from './networks.js'
-import { findQuota } from './quota.js'
+import { findSmallestQuota } from './quota.js'
 
 /**
  * @import { Site } from '../../model/types.ts'
@@ -26,7 +26,7 @@ import { findQuota } from './quota.js'
  */
 export async function openLocalSite({ runId, way, findTool, say }) {
   const hasTaskset = findOnPath('taskset', process.env.PATH ?? '') !== null
-  const limits = { ...readLimits(), quota: findQuota(way) }
+  const limits = { ...readLimits(), quota: findSmallestQuota(way) }
   const ledger = openLedger({ runId })
   const networks = createNetworks({ ledger })
   /** @type {Record<string, unknown>} */

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { renderCpuRequests } from '../../../src/kinds/capacity/cpu-requests.js'
+import { renderP99Doublings } from '../../../src/kinds/capacity/cpu-requests.js'
 import { listArms } from '../../../src/model/results.js'
 import { createSummary } from '../../fakes/fake-summary.js'
 
 /** @param {[number, number | null][]} points requests in cores, each with its p99 @param {number} [neighbourCores] */
-const render = (points, neighbourCores = 2) => renderCpuRequests(summarise(points, neighbourCores))
+const render = (points, neighbourCores = 2) => renderP99Doublings(summarise(points, neighbourCores))
 
 /** @param {[number, number | null][]} points @param {number} [neighbourCores] */
 function summarise(points, neighbourCores = 2) {
@@ -76,9 +76,9 @@ describe('the answer of CPU requests', () => {
       ]
     const start =
       'pipy: beside a neighbour of 2 CPUs the p99 does not double down to a CPU request of 100m: 9.0 ms, against 5.0 ms at 1000m; no p99 at'
-    expect(renderCpuRequests(arms)).toEqual([`${start} 20m, 10m: ${cold}.`])
+    expect(renderP99Doublings(arms)).toEqual([`${start} 20m, 10m: ${cold}.`])
     arms[0].spoiled = [{ gate: 'failed', trials: 2, reason: 'the sidecar of ratings did not start\nits log' }]
-    expect(renderCpuRequests(arms)).toEqual([
+    expect(renderP99Doublings(arms)).toEqual([
       `${start} 20m: ${cold}; no p99 at 10m: the sidecar of ratings did not start.`,
     ])
   })
@@ -100,7 +100,7 @@ describe('the answer of CPU requests', () => {
     ])
     for (const arm of arms)
       arm.spoiled = [{ gate: 'neighbour', trials: 2, reason: 'something else used 0.50 cores of this machine' }]
-    expect(renderCpuRequests(arms)).toEqual([
+    expect(renderP99Doublings(arms)).toEqual([
       'pipy: beside a neighbour of 2 CPUs there is no p99 at 1000m, 10m: something else used 0.50 cores of this machine.',
     ])
   })

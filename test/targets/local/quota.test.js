@@ -3,7 +3,7 @@ import path from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createCgroupSubtree } from '../../../src/targets/local/cgroup-folders.js'
 import { findCapWay } from '../../../src/targets/local/cgroups.js'
-import { findQuota, probeLargestCap } from '../../../src/targets/local/quota.js'
+import { findSmallestQuota, probeLargestCap } from '../../../src/targets/local/quota.js'
 import { makeFolder } from '../../fakes/scratch.js'
 
 const here = await findCapWay()
@@ -20,12 +20,12 @@ function makeV2(quota) {
   return { job, way: /** @type {const} */ ({ how: 'v2', version: 2, parents, isRoot: false }) }
 }
 
-describe('findQuota', () => {
+describe('findSmallestQuota', () => {
   it('is the least of every group above, and none where nothing limits', () => {
     const { job, way } = makeV2('50000 100000\n')
-    expect(findQuota(way)).toEqual({ cores: 0.5, folder: job })
-    expect(findQuota(makeV2('max 100000\n').way)).toBeNull()
-    expect(findQuota({ how: 'none', version: 1, reason: 'a test' })).toBeNull()
+    expect(findSmallestQuota(way)).toEqual({ cores: 0.5, folder: job })
+    expect(findSmallestQuota(makeV2('max 100000\n').way)).toBeNull()
+    expect(findSmallestQuota({ how: 'none', version: 1, reason: 'a test' })).toBeNull()
   })
 })
 
@@ -48,7 +48,7 @@ describe.skipIf(here.how !== 'v1')('a quota of the job under cgroup v1', () => {
     })
     writeFileSync(path.join(parents.cpu, 'cpu.cfs_quota_us'), '50000')
     const way = { ...here, parents }
-    expect(findQuota(way)).toEqual({ cores: 0.5, folder: parents.cpu })
+    expect(findSmallestQuota(way)).toEqual({ cores: 0.5, folder: parents.cpu })
     expect(probeLargestCap(way, 2)).toBe(0.5)
     expect(probeLargestCap(way, 0.25)).toBe(0.25)
     const create = await createCgroupSubtree({ way, name: 'run' })
