@@ -348,7 +348,7 @@ describe('what goes wrong in a run', () => {
       await expectNothingLeft()
       // The ledger names the address of the proxy, at which no cluster is any more.
       const [, run] = stdout.match(/npm run cleanup -- (\S+) --cluster-gone/) ?? []
-      const { stdout: removed } = await start([`${run}`, '--cluster-gone'], { verb: 'cleanup' }).child
+      const { stdout: removed } = await execa('node', ['src/cli.js', 'cleanup', `${run}`, '--cluster-gone'])
       expect(removed).toMatch(new RegExp(`removed folder .*/${run}`))
     },
   )
