@@ -7,7 +7,7 @@ import { createGroupKey, parsePlaneChoice, renderArmName } from '../model/arms.j
 /** Parses and tests conditions on the median ratio of two planes, or of two runs, for CI. Pure. */
 /** @import { Arm, Comparison, Manifest, ThresholdResult } from '../model/types.ts' */
 
-/** Two names of planes, each with a path. */
+/** The most characters of an expression: the names of two planes may have a path each. */
 const CHARACTERS_MOST = 1000
 
 /** Each operator tests a value against the limit. @type {Record<string, (value: number, limit: number) => boolean>} */

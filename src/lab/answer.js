@@ -1,5 +1,5 @@
 import { DEFINITIONS } from './comparison.js'
-import { formatChange, formatCount, formatDifference } from './text.js'
+import { formatChange, formatCount, formatDifference, formatPercentage } from './text.js'
 
 /** The answer of a count: the cost of a request on either side, and the functions that changed. Pure. */
 /**
@@ -72,7 +72,7 @@ function renderVerdict(rows, quantity) {
     return `No difference found: a request takes as many ${NOUNS[quantity]} on either side.`
   const changes = rows.map(({ ratio }) => ratio - 1)
   const [least, most] = [Math.min(...changes), Math.max(...changes)]
-  const formatSize = (/** @type {number} */ change) => formatChange(Math.abs(change)).replace('+', '').replace(' %', '')
+  const formatSize = (/** @type {number} */ change) => formatPercentage(Math.abs(change))
   if (least < 0 && most > 0)
     return `A request takes between ${formatSize(least)} % less and ${formatSize(most)} % more ${NOUNS[quantity]} than before.`
   const ends = (least < 0 ? [most, least] : [least, most]).map(formatSize)

@@ -4,6 +4,7 @@ import { execa } from 'execa'
 import { pipy } from '../dataplanes/pipy/index.js'
 import { BenchError, UsageError } from '../lib/errors.js'
 import { ROOT } from '../lib/paths.js'
+import { findFailureReason } from '../lib/programs.js'
 import { findScripts } from '../tools/find-scripts.js'
 import { readPipeline } from '../tools/read-pipeline.js'
 
@@ -94,12 +95,11 @@ async function unpackFromGit({ ref, scripts, into }) {
   mkdirSync(into, { recursive: true })
   // git archives only the folder in which it runs.
   const argv = ['-C', folder, 'archive', `--output=${archive}`, '--end-of-options', ref]
-  const { failed, stderr, shortMessage, code } = await execa('git', argv, { reject: false, timeout: DEADLINE_MS })
+  const result = await execa('git', argv, { reject: false, timeout: DEADLINE_MS })
   const advice = 'name a commit that has it, or a folder: --against FOLDER'
-  if (code === 'ENOENT')
+  if (result.code === 'ENOENT')
     throw new UsageError(`${scripts} in ${ref} needs git, which is not installed; name a folder: --against FOLDER`)
-  const why = stderr?.split('\n')[0] || shortMessage
-  if (failed) throw new UsageError(`git has no ${scripts} in ${ref}: ${why}; ${advice}`)
+  if (result.failed) throw new UsageError(`git has no ${scripts} in ${ref}: ${findFailureReason(result)}; ${advice}`)
   await execa('tar', ['-xf', archive, '-C', into], { timeout: DEADLINE_MS }).catch(error => {
     throw new BenchError(`cannot unpack the scripts of ${ref}: ${error.message}`, { cause: error })
   })

@@ -39,7 +39,10 @@ export const formatDifference = (value, digits) =>
  * @param {number} share a fraction
  * @returns {string} such as `+1.23 %`, with one decimal from 10 % on, in either direction
  */
-export const formatChange = share => `${share > 0 ? '+' : ''}${(100 * share).toFixed(Math.abs(share) < 0.1 ? 2 : 1)} %`
+export const formatChange = share => `${share > 0 ? '+' : ''}${formatPercentage(share)} %`
+
+/** Formats a fraction in percent, without the unit, finer below a tenth: `5.25`, `12.5`. @param {number} share */
+export const formatPercentage = share => (100 * share).toFixed(Math.abs(share) < 0.1 ? 2 : 1)
 
 /**
  * Results of the lab.

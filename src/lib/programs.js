@@ -12,3 +12,12 @@ export function isProgram(file) {
     return statSync(file).isFile()
   }, false)
 }
+
+/**
+ * Finds why a program failed: the first line on its stderr, else how it ended. A program that hangs, or that a signal ends, logs nothing.
+ * @param {{ stderr?: string, shortMessage?: string }} result of execa
+ * @returns {string | undefined}
+ */
+export function findFailureReason({ stderr, shortMessage }) {
+  return stderr?.split('\n')[0] || shortMessage
+}

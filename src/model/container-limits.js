@@ -1,3 +1,4 @@
+import { roundUp } from '../lib/round-up.js'
 import { MIB } from '../lib/units.js'
 
 /** Renders limits of a container as a user pastes them into a file of Kubernetes. Pure. */
@@ -26,8 +27,11 @@ export function roundLimitsUp({ cores, bytes }) {
  * @returns {number} millicores
  */
 export function roundCoresUp(cores) {
-  return Math.ceil(Number((1000 * cores).toFixed(6)))
+  return roundUp(1000 * cores)
 }
+
+/** Renders cores in millicores, as a quantity of Kubernetes, rounded up: `100m`, `2000m`. @param {number} cores */
+export const renderMillicores = cores => `${roundCoresUp(cores)}m`
 
 /**
  * Renders the `resources` of a container as lines of YAML, indented as in a pod spec.

@@ -1,11 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import {
-  closeSync,
   constants,
   fstatSync,
   lstatSync,
   mkdirSync,
-  openSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -16,6 +14,7 @@ import path from 'node:path'
 import { z } from 'zod'
 import { callSafely } from '../lib/call-safely.js'
 import { hashText } from '../lib/hash.js'
+import { withOpenFile } from '../lib/with-open-file.js'
 import { PARITY_NAMES } from './verdict/checks.js'
 import { isWrong } from './verdict/rows.js'
 
@@ -122,8 +121,7 @@ function hashDependencies(dependencies) {
  *   entry
  */
 function readEntry(file, key) {
-  const descriptor = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW)
-  try {
+  return withOpenFile(file, constants.O_RDONLY | constants.O_NOFOLLOW, descriptor => {
     const stat = fstatSync(descriptor)
     if (!stat.isFile() || stat.size > BYTES_MOST || !isTrustedStat(stat)) return null
     const [sha256, ...lines] = readFileSync(descriptor, 'utf8').split('\n')
@@ -132,9 +130,7 @@ function readEntry(file, key) {
     const { triedAt, ...read } = entry.parse(JSON.parse(text))
     const rows = /** @type {CheckRow[]} */ (read.rows)
     return read.key === key && hasPassed(rows) ? { triedAt, rows } : null
-  } finally {
-    closeSync(descriptor)
-  }
+  })
 }
 
 /**

@@ -1,10 +1,11 @@
-import { closeSync, openSync, readFileSync, readSync, statSync } from 'node:fs'
+import { readFileSync, readSync, statSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { callSafely } from '../lib/call-safely.js'
 import { hashFolder, hashText } from '../lib/hash.js'
 import { hashKit } from '../lib/kit.js'
 import { ROOT } from '../lib/paths.js'
+import { withOpenFile } from '../lib/with-open-file.js'
 import { isRedirected } from '../model/arms.js'
 import { hasChunks } from '../model/requests.js'
 import { findArmPipeline, findSidecarTool } from '../model/tools.js'
@@ -147,12 +148,7 @@ function readOptionalFile(file) {
 function isElfFile({ path: file }) {
   return callSafely(() => {
     const start = Buffer.alloc(ELF.length)
-    const descriptor = openSync(file, 'r')
-    try {
-      readSync(descriptor, start, 0, ELF.length, 0)
-    } finally {
-      closeSync(descriptor)
-    }
+    withOpenFile(file, 'r', descriptor => readSync(descriptor, start, 0, ELF.length, 0))
     return start.equals(ELF)
   }, false)
 }

@@ -6,7 +6,7 @@ import { ALL, findUnsupportedFeatures, LEAN } from '../model/features.js'
 import { probeRig } from './probe-plane.js'
 import { createRig } from './rig.js'
 
-/** What the verb `parity` tries: one plane with the corpus, in every configuration that changes the work of a sidecar. */
+/** The trial of one plane for the verb `parity`: with the corpus, in every configuration that changes the work of a sidecar. */
 /** @import { DataPlane, Lack, MtlsMode, Site, Tool } from '../model/types.ts' */
 /** @import { ProbedRow } from './beside/probe.js' */
 /** @import { Measured } from './rig.js' */

@@ -6,6 +6,7 @@ import { KINDS } from '../kinds/registry.js'
 import { assertCanSample } from '../lab/perf.js'
 import { chooseOldSide, openOldSide } from '../lab/sides.js'
 import { BenchError, MissingPlaneError, UsageError } from '../lib/errors.js'
+import { findFailureReason } from '../lib/programs.js'
 import { loadGenerators } from '../loads/registry.js'
 import { assertPipelineVersion } from '../model/pipeline.js'
 import { hasFixedPorts, hasServerTls } from '../model/pipeline-traffic.js'
@@ -324,13 +325,9 @@ async function findLabTools({ load, isSampled, hasCalls, site }) {
 export async function findStrace() {
   const strace = await findTool(straceTool)
   if ('missing' in strace) return strace
-  const { failed, stderr, shortMessage } = await execa(strace.path, ['-f', '-o', '/dev/null', 'true'], {
-    reject: false,
-    timeout: PROBE_MS,
-  })
-  // A program that hangs, or that a signal ends, logs nothing.
-  const why = stderr?.split('\n')[0] || shortMessage
-  return failed ? { missing: `${strace.path} traces no process here: ${why}` } : strace
+  const argv = ['-f', '-o', '/dev/null', 'true']
+  const result = await execa(strace.path, argv, { reject: false, timeout: PROBE_MS })
+  return result.failed ? { missing: `${strace.path} traces no process here: ${findFailureReason(result)}` } : strace
 }
 
 /**

@@ -1,5 +1,5 @@
 import { GIB, MIB, renderNounCount, renderPercent } from '../lib/units.js'
-import { roundCoresUp } from '../model/container-limits.js'
+import { renderMillicores } from '../model/container-limits.js'
 import { scaleSize } from './ratios.js'
 import { renderSizingRule } from './workload-size.js'
 
@@ -82,10 +82,10 @@ function createPicture({ sizes, plane, ratios }) {
       cells: [
         { text: renderState(size) },
         size.cpuPerRequestMicros === null ? null : { text: renderMicros(size.cpuPerRequestMicros) },
-        renderTodayAndComputed(size.set.request.cores, size.computed.requestCores, renderCores),
+        renderTodayAndComputed(size.set.request.cores, size.computed.requestCores, renderMillicores),
         ...(hasPlane ? [renderScaledCell(size, ratios)] : []),
         renderTodayAndComputed(size.set.request.bytes, size.computed.bytes, renderBytes),
-        renderTodayAndComputed(size.set.limit.cores, size.computed.limitCores, renderCores),
+        renderTodayAndComputed(size.set.limit.cores, size.computed.limitCores, renderMillicores),
       ],
     })),
   }
@@ -144,7 +144,7 @@ function renderScaledCell(size, ratios) {
   const ratio = ratios.get(size.container)
   if (ratio === undefined) return null
   const { requestCores, bytes } = scaleSize(size, ratio)
-  return { text: `${renderCores(requestCores)}${bytes === null ? '' : `, ${renderBytes(bytes)}`}` }
+  return { text: `${renderMillicores(requestCores)}${bytes === null ? '' : `, ${renderBytes(bytes)}`}` }
 }
 
 /** Renders how many workloads need a change, as a sentence. @param {WorkloadSize[]} sizes */
@@ -268,8 +268,6 @@ function renderWorkloadSource(sizes) {
     : `Workloads by kube-state-metrics, ${byName} by names of pods.`
 }
 
-/** Renders cores in millicores, as a quantity of Kubernetes, rounded up: `100m`, `2000m`. @param {number} cores */
-export const renderCores = cores => `${roundCoresUp(cores)}m`
 /** Renders bytes as a quantity of Kubernetes, rounded up: `64Mi`. @param {number} bytes */
 export const renderBytes = bytes => `${Math.ceil(bytes / MIB)}Mi`
 /** Renders microseconds without a unit, with one decimal below ten and none from ten on. @param {number} micros */

@@ -1,9 +1,9 @@
 import { stringify } from 'yaml'
 import { renderTextTable } from '../lib/text-table.js'
 import { renderPercent } from '../lib/units.js'
-import { createResources, roundCoresUp, roundLimitsUp } from '../model/container-limits.js'
+import { createResources, renderMillicores, roundCoresUp, roundLimitsUp } from '../model/container-limits.js'
 import { renderCsv } from '../report/csv.js'
-import { renderBytes, renderCores, renderSeconds, renderWorkloadLabel } from './answer.js'
+import { renderBytes, renderSeconds, renderWorkloadLabel } from './answer.js'
 import { REQUEST_COUNTERS } from './queries.js'
 import { scaleSize } from './ratios.js'
 import { renderSizingRule } from './workload-size.js'
@@ -156,13 +156,13 @@ function renderDetailsRow(size, { sizes, ratios }) {
     size.container,
     `${size.pods} of ${size.podsSeen}`,
     renderSeconds(size.seconds),
-    ...[size.meanCores, size.p95Cores, size.peakCores].map(renderCores),
+    ...[size.meanCores, size.p95Cores, size.peakCores].map(renderMillicores),
     renderOrDash(size.throttledFraction, value => renderPercent(value, 1)),
     renderOrDash(size.memoryBytes, renderBytes),
     renderOrDash(size.requestsPerSecond, value => value.toFixed(1)),
     renderOrDash(size.cpuPerRequestMicros, value => value.toFixed(0)),
-    `${renderOrDash(set.request.cores, renderCores)} → ${renderCores(computed.requestCores)}`,
-    `${renderOrDash(set.limit.cores, renderCores)} → ${renderCores(computed.limitCores)}`,
+    `${renderOrDash(set.request.cores, renderMillicores)} → ${renderMillicores(computed.requestCores)}`,
+    `${renderOrDash(set.limit.cores, renderMillicores)} → ${renderMillicores(computed.limitCores)}`,
     `${renderOrDash(set.request.bytes, renderBytes)} → ${computedMemory}`,
     `${renderOrDash(set.limit.bytes, renderBytes)} → ${computedMemory}`,
     ...(ratios.size > 0 ? [renderScaledText(size, ratios)] : []),
@@ -199,7 +199,7 @@ function renderScaledText(size, ratios) {
   const ratio = ratios.get(size.container)
   if (ratio === undefined) return '-'
   const { requestCores, bytes } = scaleSize(size, ratio)
-  return `${renderCores(requestCores)}, ${renderOrDash(bytes, renderBytes)}`
+  return `${renderMillicores(requestCores)}, ${renderOrDash(bytes, renderBytes)}`
 }
 
 /**

@@ -4,6 +4,7 @@ import { callSafely } from '../lib/call-safely.js'
 import { BenchError, UsageError } from '../lib/errors.js'
 import { listMissingFolders, makeFolder } from '../lib/folders.js'
 import { DOCUMENT_BYTES_MOST, LINE_LIMITS, readBounded, readLines } from '../lib/read-file.js'
+import { withOpenFile } from '../lib/with-open-file.js'
 
 /** The files of a run's folder: whole or not there, and never outside of it. */
 
@@ -195,22 +196,6 @@ function assertNoLinks(folder, name) {
     throw new BenchError(
       `cannot write ${path.join(folder, name)}: ${current} is a link to ${fs.readlinkSync(current)}, and nothing is written through links: remove it`,
     )
-  }
-}
-
-/**
- * Opens a file, and closes it after its use.
- * @param {string} file
- * @param {string} flags as of fs.openSync
- * @param {(descriptor: number) => void} use
- * @throws the system's error if the file cannot be opened; the error of `use`
- */
-function withOpenFile(file, flags, use) {
-  const descriptor = fs.openSync(file, flags)
-  try {
-    use(descriptor)
-  } finally {
-    fs.closeSync(descriptor)
   }
 }
 

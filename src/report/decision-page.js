@@ -1,7 +1,7 @@
 import { capitalise } from '../lib/letters.js'
 import { GIB, MIB, renderMinute, renderNounCount } from '../lib/units.js'
 import { renderArmName } from '../model/arms.js'
-import { roundCoresUp } from '../model/container-limits.js'
+import { renderMillicores } from '../model/container-limits.js'
 import { listArms, listSizes } from '../model/results.js'
 import { clipText } from './answer/clip.js'
 import { renderPath, renderRequests, shortenModel } from './answer/conditions.js'
@@ -188,7 +188,7 @@ function createSizePanels(sizes) {
  */
 const createCpuBar = ({ label, colour, cores }) => ({
   ...{ label, colour },
-  cell: { text: `${roundCoresUp(cores)}m`, value: 1000 * cores },
+  cell: { text: renderMillicores(cores), value: 1000 * cores },
 })
 
 /**

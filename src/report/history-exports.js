@@ -1,6 +1,7 @@
 import { stringify } from 'yaml'
 import { APPLICATION_CPU } from '../analysis/compare-runs.js'
 import { PRIMARY, QUANTITIES } from '../judge/quantities.js'
+import { chooseFreeName } from '../lib/free-name.js'
 import { groupBy } from '../lib/group-by.js'
 import { listVariedAxes, renderAxes } from '../model/arms.js'
 
@@ -112,9 +113,8 @@ const quoteCell = cell => (/[",\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}
  * @returns {NamedLine[]}
  */
 function createNamedLines(lines) {
-  /** Names that are in use, by the words of a line and the id of its arm. @type {Map<string, string>} */
+  /** Names by the words of a line and the id of its arm. @type {Map<string, string>} */
   const names = new Map()
-  const takenNames = new Set()
   const varied = listVariedAxes(lines.filter(({ isControl }) => !isControl).map(({ arm }) => arm))
   return lines.map(line => {
     const words = line.isControl ? ['applications without sidecars', renderAxes(line.arm, varied)] : [line.label]
@@ -124,10 +124,9 @@ function createNamedLines(lines) {
       .join(' ')
       .replace(/[^\p{L}\p{N}.@:=+]+/gu, '_')
     const key = JSON.stringify([name, line.arm.id])
-    let distinctName = names.get(key) ?? name
-    for (let i = 2; !names.has(key) && takenNames.has(distinctName); i++) distinctName = `${name}_${i}`
+    const taken = new Set(names.values())
+    const distinctName = names.get(key) ?? chooseFreeName(taken, suffix => `${name}${suffix}`, '_')
     names.set(key, distinctName)
-    takenNames.add(distinctName)
     return { ...line, name: distinctName }
   })
 }

@@ -106,8 +106,8 @@ function renderEndValues({ label, quantity, values }) {
   const row = HISTORY_QUANTITIES[quantity]
   const known = values.filter(({ median }) => median !== null)
   const [first, last] = [known[0], known[known.length - 1]].map(({ median }) => {
-    const shown = scaleToShownUnit({ median, low: null, high: null, values: [] }, row)
-    return renderMedianWithInterval(shown, chooseHistoryDigits(row))
+    const quantity = scaleToShownUnit({ median, low: null, high: null, values: [] }, row)
+    return renderMedianWithInterval(quantity, chooseHistoryDigits(row))
   })
   return `${label} ${first} and ${last} ${row.unit}`
 }

@@ -31,10 +31,10 @@ it('requests are repeated over as many connections as are sent at once, until on
 })
 
 it('no more requests are sent after one has failed, also over kept connections', async () => {
-  let asked = 0
+  let requestCount = 0
   let answered = 0
   const server = http.createServer((_, response) => {
-    if (++asked === 1) response.writeHead(503).end()
+    if (++requestCount === 1) response.writeHead(503).end()
     else setTimeout(() => response.end('hello', () => answered++), 20)
   })
   const endpoint = await listenInTest(server)
@@ -45,5 +45,5 @@ it('no more requests are sent after one has failed, also over kept connections',
   await expect.poll(() => answered).toBe(2)
   // A next request would be there long before.
   await new Promise(resolve => setTimeout(resolve, 100))
-  expect(asked).toBe(3)
+  expect(requestCount).toBe(3)
 })

@@ -108,9 +108,11 @@ function judgeQuantity(name, { value: theirs = 0, tolerance }, arm) {
  *   taken, or neither is shown
  */
 function judgeSteps({ steps: theirs = [] }, growth) {
-  const found = theirs.map(({ sidecars }) => growth.steps.find(step => step.sidecars === sidecars)?.seconds)
-  const ours = theirs.map(({ sidecars }, i) => `${found[i]?.median?.toFixed(2) ?? '-'} s at ${sidecars}`).join(', ')
-  const measured = found.flatMap(seconds => (seconds && seconds.median !== null ? [seconds] : []))
+  const stepSeconds = theirs.map(({ sidecars }) => growth.steps.find(step => step.sidecars === sidecars)?.seconds)
+  const ours = theirs
+    .map(({ sidecars }, i) => `${stepSeconds[i]?.median?.toFixed(2) ?? '-'} s at ${sidecars}`)
+    .join(', ')
+  const measured = stepSeconds.flatMap(seconds => (seconds && seconds.median !== null ? [seconds] : []))
   const last = measured.at(-1)
   if (!last || measured.length < theirs.length)
     return createUntestableAnswer('not every one of these steps was taken: ask for more with --sidecars', ours)

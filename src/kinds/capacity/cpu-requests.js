@@ -2,7 +2,7 @@ import { findQuantity, formatValue, QUANTITIES } from '../../judge/quantities.js
 import { groupBy } from '../../lib/group-by.js'
 import { joinWords } from '../../lib/letters.js'
 import { createGroupKey, renderArmName } from '../../model/arms.js'
-import { roundCoresUp } from '../../model/container-limits.js'
+import { renderMillicores } from '../../model/container-limits.js'
 import { renderMissingP99s } from './excluded.js'
 
 /**
@@ -88,13 +88,6 @@ function renderDoublingPlace(largest, smaller) {
  * @returns {string} such as `2.1 ms at 250m`
  */
 const renderPoint = ({ cores, p99Ms }) => `${renderMs(p99Ms)} ms at ${renderMillicores(cores)}`
-
-/**
- * Renders a CPU request in millicores, such as `250m`.
- * @param {number} cores
- * @returns {string}
- */
-const renderMillicores = cores => `${roundCoresUp(cores)}m`
 
 /**
  * Renders milliseconds with the digits of the p99, without a unit.

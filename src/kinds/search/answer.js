@@ -1,6 +1,6 @@
 import { GIB, MIB, renderNounCount } from '../../lib/units.js'
 import { renderArmName } from '../../model/arms.js'
-import { roundCoresUp, roundLimitsUp } from '../../model/container-limits.js'
+import { renderMillicores, roundLimitsUp } from '../../model/container-limits.js'
 import { computeServiceMs, computeServiceP99Ms } from '../../model/requests.js'
 import { drawOlderSizes, renderOlderChecks, renderOlderSavings, warnOfOlderSize } from './before/answer.js'
 import { renderSaving } from './found-limits.js'
@@ -154,7 +154,7 @@ function drawAnswerCells({ answer, p99LimitMs, neighbourCores }, isSameLimit) {
   const besideText = besideOthers === undefined ? '' : ', beside others'
   const p99LimitText = isSameLimit ? '' : ` of ${p99LimitMs}`
   return [
-    requestCores === null ? null : { text: `${roundCoresUp(requestCores)}m` },
+    requestCores === null ? null : { text: renderMillicores(requestCores) },
     { text: neighbourCores === undefined ? `${millicores}m` : 'no limit' },
     { text: `${mebibytes}Mi` },
     p99Ms === null ? null : { text: `${p99Ms.toFixed(p99Ms < 10 ? 1 : 0)} ms${p99LimitText}` },

@@ -2,7 +2,7 @@ import { groupBy } from '../../lib/group-by.js'
 import { alignRight, renderTextTable, wrapText } from '../../lib/text-table.js'
 import { MIB } from '../../lib/units.js'
 import { renderArmName } from '../../model/arms.js'
-import { roundCoresUp } from '../../model/container-limits.js'
+import { renderMillicores } from '../../model/container-limits.js'
 import { RULE } from './confirm.js'
 
 /**
@@ -64,7 +64,7 @@ function renderTrialCells({ trial, ratePerSecond, cpuCores, memoryBytes, state, 
   return [
     trial,
     String(ratePerSecond),
-    cpuCores === null ? '-' : `${roundCoresUp(cpuCores)}m`,
+    cpuCores === null ? '-' : renderMillicores(cpuCores),
     memoryBytes === null ? 'no limit' : `${(memoryBytes / MIB).toFixed(2)} MiB`,
     p99Ms === null ? '-' : `${p99Ms.toFixed(1)} ms`,
     state,

@@ -1,5 +1,6 @@
-import { closeSync, openSync, readFileSync, readSync } from 'node:fs'
+import { readFileSync, readSync } from 'node:fs'
 import { callSafely } from '../../lib/call-safely.js'
+import { withOpenFile } from '../../lib/with-open-file.js'
 import { listPids, listProcEntries, readProcFile, readProcLink } from './proc-files.js'
 
 /** @import { Endpoint } from '../../model/types.ts' */
@@ -38,21 +39,17 @@ export function listListeners(pid = 'self') {
  * @returns {string} may be cut within a line; empty: its process has ended, or it cannot be read
  */
 export function readListening(file) {
-  return callSafely(() => {
-    const fd = openSync(file, 'r')
-    try {
-      const page = Buffer.alloc(PAGE_BYTES)
-      let text = ''
-      for (let length = readSync(fd, page); length > 0; length = readSync(fd, page)) {
-        const part = page.toString('latin1', 0, length)
-        text += part
-        if (NOT_LISTENING.test(part)) break
-      }
-      return text
-    } finally {
-      closeSync(fd)
+  const readText = (/** @type {number} */ fd) => {
+    const page = Buffer.alloc(PAGE_BYTES)
+    let text = ''
+    for (let length = readSync(fd, page); length > 0; length = readSync(fd, page)) {
+      const part = page.toString('latin1', 0, length)
+      text += part
+      if (NOT_LISTENING.test(part)) break
     }
-  }, '')
+    return text
+  }
+  return callSafely(() => withOpenFile(file, 'r', readText), '')
 }
 
 /**

@@ -66,11 +66,11 @@ export async function negotiateAsServer({ endpoint, credentials, configuration: 
  */
 export async function probeSuites({ endpoint, credentials, suite }) {
   const expected = `no suite but ${suite}`
-  const found = await negotiateSession(endpoint, { ...credentials, ciphers: OTHER_SUITE }).then(
+  const outcome = await negotiateSession(endpoint, { ...credentials, ciphers: OTHER_SUITE }).then(
     () => `${OTHER_SUITE} too`,
     error => (isRefusal(error) ? expected : `no handshake: ${error.message}`),
   )
-  return { name: 'parity-suites', found, expected, differences: [] }
+  return { name: 'parity-suites', found: outcome, expected, differences: [] }
 }
 
 /**

@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
+import { chooseFreeName } from '../../lib/free-name.js'
 import { hashText } from '../../lib/hash.js'
 import { ROOT } from '../../lib/paths.js'
 import { readTextFiles } from '../../lib/text-files.js'
@@ -77,8 +78,7 @@ export function createFiles({ api, namespace, labels }) {
     locate(source) {
       const taken = new Set([...paths.values(), KIT])
       const base = `/bench/${path.basename(source)}`
-      let at = paths.get(source) ?? base
-      for (let n = 2; !paths.has(source) && taken.has(at); n++) at = `${base}-${n}`
+      const at = paths.get(source) ?? chooseFreeName(taken, suffix => `${base}${suffix}`)
       paths.set(source, at)
       return at
     },

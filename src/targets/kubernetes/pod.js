@@ -1,3 +1,4 @@
+import { chooseFreeName } from '../../lib/free-name.js'
 import { uniqueBy } from '../../lib/group-by.js'
 import { SIDECAR_USER } from '../../model/sidecar-contract.js'
 
@@ -242,8 +243,7 @@ function createVolumeNames(paths) {
   const taken = new Set([TMP_VOLUME.name])
   for (const path of paths) {
     const base = (path.toLowerCase().match(/[a-z0-9]+/g) ?? ['folder']).join('-')
-    let name = cutName(base, VOLUME_NAME_MOST)
-    for (let n = 2; taken.has(name); n++) name = `${cutName(base, VOLUME_NAME_MOST - `-${n}`.length)}-${n}`
+    const name = chooseFreeName(taken, suffix => `${cutName(base, VOLUME_NAME_MOST - suffix.length)}${suffix}`)
     taken.add(name)
     names.set(path, name)
   }

@@ -1,9 +1,9 @@
-import { closeSync, openSync } from 'node:fs'
 import { mkdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import readline from 'node:readline'
 import { listLastLines, renderTail } from '../../lib/log-tail.js'
 import { waitForCondition, withTimeout } from '../../lib/wait.js'
+import { withOpenFile } from '../../lib/with-open-file.js'
 import { NOTICE_SECONDS } from './connection.js'
 import { parseRemoteSample } from './samples.js'
 
@@ -101,12 +101,8 @@ export async function startRemoteProcess({ spec, folder, connection, clock, host
  */
 function startProgram(connection, { spec: { env, program, argv }, logFile }) {
   const environment = Object.entries(env).map(([name, value]) => `${name}=${value}`)
-  const log = openSync(logFile, 'w')
-  try {
-    return connection.start({ command: ['env', ...environment, program, ...argv], log })
-  } finally {
-    closeSync(log)
-  }
+  const command = ['env', ...environment, program, ...argv]
+  return withOpenFile(logFile, 'w', log => connection.start({ command, log }))
 }
 
 /**

@@ -3,6 +3,7 @@ import { mkdir, readFile, rmdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { BenchError } from '../../lib/errors.js'
 import { killProcess } from '../../lib/kill-process.js'
+import { roundUp } from '../../lib/round-up.js'
 import { waitForCondition } from '../../lib/wait.js'
 import { openCountersV1, openCountersV2, readPids } from '../../node/kernel/cgroup.js'
 import { probeLargestQuota } from './quota.js'
@@ -236,7 +237,5 @@ export function computeCpuWeight(cores) {
   const shares = computeCpuShares(cores)
   if (shares === SHARES.most) return WEIGHT_MOST
   const log = Math.log2(shares)
-  const weight = 10 ** ((log * log + 125 * log) / 612 - 7 / 34)
-  // A rounding error must not lift a whole number to the next one.
-  return Math.ceil(Math.round(weight * 1e6) / 1e6)
+  return roundUp(10 ** ((log * log + 125 * log) / 612 - 7 / 34))
 }

@@ -1,7 +1,7 @@
 import { joinWords } from '../../../lib/letters.js'
 import { renderNounCount } from '../../../lib/units.js'
 import { renderArmName } from '../../../model/arms.js'
-import { roundCoresUp } from '../../../model/container-limits.js'
+import { renderMillicores } from '../../../model/container-limits.js'
 import { computeLimitsFound, renderSaving } from '../found-limits.js'
 
 /** The answer of older searches for limits, which have no `answer`. Pure. */
@@ -49,7 +49,7 @@ function drawOlderCells(size, isSameLimit) {
   const { cpu, p99Ms, p99LimitMs } = size
   const limits = computeLimitsFound(size)
   return [
-    cpu.isFound && cpu.held !== null ? { text: `${roundCoresUp(cpu.held)}m` } : null,
+    cpu.isFound && cpu.held !== null ? { text: renderMillicores(cpu.held) } : null,
     limits === null ? null : { text: `${limits.mebibytes}Mi` },
     p99Ms === null ? null : { text: `${p99Ms.toFixed(1)} ms${isSameLimit ? '' : ` of ${p99LimitMs}`}` },
   ]
