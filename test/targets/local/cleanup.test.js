@@ -17,7 +17,13 @@ beforeEach(() => {
 
 function startChild(marks = {}) {
   const child = spawn('sleep', ['60'], { env: { ...process.env, ...marks } })
-  onTestFinished(() => void child.kill('SIGKILL'))
+  // The next test looks for processes of the same run.
+  onTestFinished(async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return
+    const end = ended(child)
+    child.kill('SIGKILL')
+    await end
+  })
   return child
 }
 
