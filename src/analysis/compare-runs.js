@@ -111,9 +111,9 @@ export function chooseCompareStatus({ comparisons, refused, thresholds }) {
   if (refusalOfAll) lacks.push(`nothing could be compared: ${refusalOfAll.differing.join('; ')}`)
   else if (comparisons.length === 0) lacks.push('nothing could be compared: the runs share no arm')
   else if (comparisons.every(c => c.ratio.median === null || c.verdict === 'invalid'))
-    lacks.push('nothing could be compared: every quantity of every arm was spoiled')
+    lacks.push('nothing could be compared: no arm has a verdict')
   for (const { expression, arm, held } of thresholds) {
-    const why = arm === null ? 'no arm that has its quantity was compared' : `its quantity was spoiled (${arm})`
+    const why = arm === null ? 'no arm that has its quantity was compared' : `its quantity was excluded (${arm})`
     if (held === null) lacks.push(`the threshold ${expression} could not be tested: ${why}`)
   }
   const crossed = thresholds.filter(t => t.held === false)

@@ -20,12 +20,12 @@ export function chooseRunStatus(summary, { isVerdictRequired }) {
   const measured = arms.filter(arm => arm.trials.completed > 0)
   const lacks = []
   if (pairs.length > 0 && pairs.every(c => c.ratio.median === null || c.verdict === 'invalid'))
-    lacks.push('nothing could be compared: every quantity of every pair was spoiled')
+    lacks.push('nothing could be compared: no pair has a verdict')
   if (measured.length < Math.min(2, arms.length)) lacks.push('nothing could be compared: no trials were completed')
   lacks.push(...listResults(summary).flatMap(({ sections, result }) => sections.renderNothingShown?.(result) ?? []))
   for (const { expression, held } of thresholds)
     if (held === null)
-      lacks.push(`the threshold ${expression} could not be tested: its quantity was spoiled, or not measured`)
+      lacks.push(`the threshold ${expression} could not be tested: its quantity was excluded, or not measured`)
   if (isVerdictRequired && !pairs.some(c => CONCLUDED.includes(c.verdict))) lacks.push('no verdict was reached')
   const crossed = thresholds.filter(t => t.held === false)
   return chooseStatus({

@@ -1,74 +1,60 @@
 import { QUANTITIES } from '../judge/quantities.js'
 import { capitalise, joinWords } from '../lib/letters.js'
 import { renderNounCount } from '../lib/units.js'
-import { renderExtremes } from './extremes.js'
-import { countRatios, renderQuantityLabel } from './pair.js'
+import { countRatios, isSmallWithoutInterval, renderQuantityLabel } from './pair.js'
 
 /**
  * The verdicts on more than two proxies, in one sentence. Pure.
  * @import { Comparison } from '../model/types.ts'
- * @import { BaselineVerdicts } from './extremes.js'
  */
 
-/** From this many proxies beside the baseline on, the sentence names only both ends: the picture has the ratio of each. */
-const EXTREMES_LEAST = 3
-
 /**
- * Renders the verdicts on at least three proxies: each against the baseline, or, from EXTREMES_LEAST proxies beside
- * the baseline on, only the cheapest and the dearest.
+ * Renders the verdict on each of several proxies against the baseline, with the multiples of the baseline: `pipy uses less CPU
+ * per request than envoy and nginx (1.90 to 2.70 ×), and more than haproxy (0.80 ×).` The picture has the multiple of each, with its
+ * interval. Proxies that do not differ, and those without a verdict, follow: `; no verdict on caddy.`
  * @param {Comparison[]} comparisons of all pairs, in one quantity and under the same conditions; those without a verdict, too
  * @returns {string} one sentence
  */
 export function renderManyProxies(comparisons) {
-  const contenders = new Set(comparisons.filter(({ a }) => a === comparisons[0].a).map(({ b }) => b))
-  const verdicts = chooseBaselineVerdicts(comparisons)
-  return contenders.size >= EXTREMES_LEAST ? renderExtremes(verdicts) : renderAgainstBaseline(verdicts)
-}
-
-/**
- * Renders the verdict on each proxy against the baseline, with its multiple of the baseline: `pipy uses less CPU per
- * request than envoy (2.0 ×), and more than haproxy (0.8 ×).` Proxies without a verdict follow: `; no verdict on caddy.`
- * @param {BaselineVerdicts} verdicts
- * @returns {string} one sentence
- */
-function renderAgainstBaseline({ baseline, baselinePairs, lackClauses }) {
-  const ratioClauses = listRatioClauses(baseline, baselinePairs)
-  const alike = baselinePairs.filter(({ verdict }) => verdict === 'no-difference-shown').map(({ b }) => b)
+  const { baseline, pairs, lackClause } = chooseBaselineVerdicts(comparisons)
+  const apart = pairs.filter(pair => !isAlike(pair))
+  const alike = pairs.filter(isAlike).map(({ b }) => b)
+  const openPairs = pairs.filter(({ verdict }) => verdict === 'indicative')
+  const inLabel = apart.length > 0 ? '' : ` in ${renderQuantityLabel(comparisons[0].quantity)}`
+  const noDifference = `no difference${openPairs.length > 0 ? '' : ' found'}${inLabel}`
   const clauses = [
-    ...(ratioClauses.length > 0 ? [ratioClauses.join(', and ')] : []),
-    ...(alike.length > 0 ? [`no difference found between ${baseline} and ${joinWords(alike)}`] : []),
-    ...lackClauses,
+    ...(apart.length > 0 ? [renderDifferences(baseline, apart)] : []),
+    ...(alike.length > 0 ? [`${noDifference} between ${baseline} and ${joinWords(alike)}`] : []),
+    ...(lackClause ? [lackClause] : []),
   ]
   const sentence = `${clauses.join('; ')}.`
-  // A clause about ratios begins with the name of a proxy, which keeps its letters.
-  return ratioClauses.length > 0 ? sentence : capitalise(sentence)
+  if (openPairs.length > 0) {
+    const repeats = renderNounCount(Math.max(...openPairs.map(countRatios)), 'repeat')
+    return `So far (${repeats}: no interval yet), ${sentence}`
+  }
+  // A clause about differences begins with the name of a proxy, which keeps its letters.
+  return apart.length > 0 ? sentence : capitalise(sentence)
 }
 
 /**
- * Lists clauses about the proxies that differ from the baseline, or have no interval yet.
+ * Renders which proxies have more of a quantity than the baseline, and which less.
  * @param {string} baseline
- * @param {Comparison[]} baselinePairs pairs of the baseline (`a`) and another proxy (`b`) that have a verdict
- * @returns {string[]} at most three, to be joined by `, and `: who uses more than the baseline, who less, and without an interval;
- *   []: there are no such proxies
+ * @param {Comparison[]} pairs of the baseline (`a`) and another proxy (`b`) that differ, at least one
+ * @returns {string} a clause that begins with the baseline
  */
-function listRatioClauses(baseline, baselinePairs) {
-  if (baselinePairs.length === 0) return []
-  const [{ quantity }] = baselinePairs
-  const { less, more } = renderComparatives(quantity)
-  const renderMultiples = (/** @type {Comparison['verdict']} */ verdict) => {
-    const pairs = baselinePairs.filter(pair => pair.verdict === verdict)
-    return joinWords(pairs.map(({ b, ratio }) => `${b} (${(1 / Number(ratio.median)).toFixed(1)} ×)`))
+function renderDifferences(baseline, pairs) {
+  const { less, more } = renderComparatives(pairs[0].quantity)
+  const renderSide = (/** @type {boolean} */ isLess) => {
+    const side = pairs.filter(({ ratio }) => Number(ratio.median) < 1 === isLess)
+    const multiples = side.map(({ ratio }) => 1 / Number(ratio.median))
+    const [least, most] = [Math.min(...multiples), Math.max(...multiples)].map(times => times.toFixed(2))
+    return side.length > 0
+      ? `${joinWords(side.map(({ b }) => b))} (${least === most ? least : `${least} to ${most}`} ×)`
+      : ''
   }
-  const [lower, higher, open] = [renderMultiples('lower'), renderMultiples('higher'), renderMultiples('indicative')]
-  const clauses = lower ? [`${baseline} ${less.predicate} than ${lower}`] : []
-  if (higher) clauses.push(`${clauses.length > 0 ? more.short : `${baseline} ${more.predicate}`} than ${higher}`)
-  if (open) {
-    const openPairs = baselinePairs.filter(({ verdict }) => verdict === 'indicative')
-    const repeats = renderNounCount(Math.max(...openPairs.map(countRatios)), 'repeat')
-    const against = clauses.length > 0 ? 'against' : 'Against'
-    clauses.push(`${against} ${baseline}, ${renderQuantityLabel(quantity)}: ${open}; ${repeats}: no interval yet`)
-  }
-  return clauses
+  const [dearer, cheaper] = [renderSide(true), renderSide(false)]
+  if (!dearer) return `${baseline} ${more.predicate} than ${cheaper}`
+  return `${baseline} ${less.predicate} than ${dearer}${cheaper ? `, and ${more.short} than ${cheaper}` : ''}`
 }
 
 /**
@@ -89,28 +75,33 @@ function renderComparatives(quantity) {
 }
 
 /**
- * Chooses the baseline, and gathers the verdicts. The baseline is the first proxy that has a verdict, since one failed repeat of a
+ * Chooses the baseline, and its verdicts. The baseline is the first proxy that has a verdict, since one failed repeat of a
  * proxy may invalidate all its pairs; without any verdict, it is the first proxy.
  * @param {Comparison[]} comparisons of all pairs of several proxies, at least one
- * @returns {BaselineVerdicts}
+ * @returns {{ baseline: string, pairs: Comparison[], lackClause: string }} pairs: of the baseline (`a`) and another proxy (`b`),
+ *   with a verdict or a ratio without an interval; lackClause: about the proxies without one; empty: each has one
  */
 function chooseBaselineVerdicts(comparisons) {
   const measuredPairs = comparisons.filter(hasValidRatio)
   const [{ a: baseline }] = [...measuredPairs, ...comparisons]
-  const baselinePairs = measuredPairs.filter(({ a }) => a === baseline)
-  const names = new Set([baseline, ...baselinePairs.map(({ b }) => b)])
+  const pairs = measuredPairs.filter(({ a }) => a === baseline)
   const proxies = [...new Set(comparisons.flatMap(({ a, b }) => [a, b]))]
-  if (measuredPairs.length === 0) {
+  if (pairs.length === 0) {
     const label = renderQuantityLabel(comparisons[0].quantity)
-    return { baseline, measuredPairs, baselinePairs, lackClauses: [`no verdict on ${label} of ${joinWords(proxies)}`] }
+    return { baseline, pairs, lackClause: `no verdict on ${label} of ${joinWords(proxies)}` }
   }
-  const others = proxies.filter(name => !names.has(name))
+  const others = proxies.filter(name => name !== baseline && !pairs.some(({ b }) => b === name))
   const hasOtherPairs = measuredPairs.some(({ a, b }) => others.includes(a) || others.includes(b))
   const lackClause = `no verdict on ${joinWords(others)}${hasOtherPairs ? ` against ${baseline}` : ''}`
-  return { baseline, measuredPairs, baselinePairs, lackClauses: others.length > 0 ? [lackClause] : [] }
+  return { baseline, pairs, lackClause: others.length > 0 ? lackClause : '' }
 }
 
 /** Says whether a comparison has a ratio that is not invalid; it may have no interval. @param {Comparison} comparison */
 function hasValidRatio({ verdict, ratio }) {
   return ratio.median !== null && verdict !== 'invalid'
+}
+
+/** Says whether no difference was shown, or the gap is small and has no interval. @param {Comparison} comparison with a verdict */
+function isAlike(comparison) {
+  return comparison.verdict === 'no-difference-shown' || isSmallWithoutInterval(comparison)
 }

@@ -120,6 +120,7 @@ export function countRatios({ ratio }) {
 
 /** Words in the reasons of comparisons, and those that reports print instead. @type {[RegExp, string][]} */
 const REASONS = [
+  [/^parity-([\w-]+): /, 'unequal work ($1): '],
   [/^users bound/, 'not saturated'],
   [/^rate bound/, 'not saturated at the rate'],
   [/^host bound/, 'machine saturated'],

@@ -12,8 +12,8 @@ import { createDependencyLister } from './dependencies.js'
 import { listArmModes, probePlane } from './probe-plane.js'
 import { createSlots } from './slots.js'
 import { hasUserScripts } from './user-scripts.js'
-import { PARITY_NAMES, pickConfiguration, pickWorkerSize } from './verdict/checks.js'
-import { isWrong } from './verdict/rows.js'
+import { PARITY_NAMES, pickConfiguration, pickWorkerSize, renderRowName } from './verdict/checks.js'
+import { isWrong, listDisparities } from './verdict/rows.js'
 
 /** The check for equal work that a run makes before any load. */
 /**
@@ -86,7 +86,9 @@ export async function checkEqualWork({ testbed, arms, nextIndex, signal, say, ca
   )
   const countedRows = rows.filter(({ name, isOwn }) => PARITY_NAMES.includes(name) && !isOwn)
   if (countedRows.some(row => row.found !== row.expected)) assertPortsLeft(findShortage)
-  for (const shortfall of listShortfalls(countedRows)) say(shortfall)
+  const relaxed = testbed.settings.relaxes.map(({ gate }) => gate)
+  for (const line of listDisparities({ arms: measured, rows, relaxed }))
+    say(`there will be no verdict, since work is unequal: ${renderRowName(line)}`)
   return rows
 }
 
@@ -268,16 +270,6 @@ function isExempt({ arm, row, planes }) {
   if (!deployed || hasAcceptedPlaintext(row)) return false
   const mustDeclare = deployed.isHeld && arm.profile === null
   return !mustDeclare || !isWrong(row) || row.lacks !== undefined
-}
-
-/**
- * Lists what planes declare to lack in rows, each once, as a line to print.
- * @param {ParityRow[]} rows
- * @returns {string[]} []: nothing
- */
-function listShortfalls(rows) {
-  const lines = rows.flatMap(({ plane, lacks = [] }) => lacks.map(why => `${plane} falls short of equal work: ${why}`))
-  return [...new Set(lines)]
 }
 
 /**

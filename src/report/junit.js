@@ -48,7 +48,7 @@ function createThresholdCase({ expression, value, held, ...arm }, varied) {
   return {
     name: [expression, renderAxes(arm, varied)].filter(Boolean).join(' at '),
     failure: held === false ? `crossed: the median ratio is ${value?.toFixed(3)}` : undefined,
-    skipped: held === null ? 'not tested: its quantity was spoiled, or not measured' : undefined,
+    skipped: held === null ? 'not tested: its quantity was excluded, or not measured' : undefined,
   }
 }
 

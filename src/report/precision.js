@@ -50,7 +50,7 @@ export function summarisePrecision({ width: widthMost, rounds, isReached, pairs 
 function renderIntervalWidth({ width, isNarrow }, widthMost) {
   if (width === null) return 'has no interval yet'
   const isSpoiled = width <= widthMost && !isNarrow
-  return `is ${renderPercent(width, 1)} wide${isSpoiled ? ', and more than one round in ten was spoiled' : ''}`
+  return `is ${renderPercent(width, 1)} wide${isSpoiled ? ', and more than one round in ten was excluded' : ''}`
 }
 
 /**

@@ -323,7 +323,7 @@ describe('chooseCompareStatus', () => {
     const spoiled = comparisons.map(c => ({ ...c, verdict: /** @type {const} */ ('invalid') }))
     expect(chooseCompareStatus({ comparisons: spoiled, refused: [], thresholds: [] })).toEqual({
       status: 3,
-      reasons: ['nothing could be compared: every quantity of every arm was spoiled'],
+      reasons: ['nothing could be compared: no arm has a verdict'],
     })
   })
 
@@ -337,7 +337,7 @@ describe('chooseCompareStatus', () => {
     expect(status([[none(), pipy()]], [dearer, { spoiledRounds: [1] }], [expression, 'new/old rss <= 0.5'])).toEqual({
       status: 3,
       reasons: [
-        'the threshold new/old cpuPerRequest <= 1.05 could not be tested: its quantity was spoiled (pipy at 0.25 cores)',
+        'the threshold new/old cpuPerRequest <= 1.05 could not be tested: its quantity was excluded (pipy at 0.25 cores)',
       ],
     })
     expect(status([[none(), pipy()]], [dearer, { settings: { app: 'node' } }], [expression]).reasons).toEqual([

@@ -281,7 +281,7 @@ describe('compareArms of rounds that went on until they were precise', () => {
     expect(nine).toMatchObject({ verdict: 'invalid', isNarrow: false, isReached: false, roundsMore: 1 })
     expect(nine.width).toBeLessThan(0.05)
     expect(nine.sentence).toContain(
-      'wide, and more than one round in ten was spoiled; for 5.0 % it needs about 1 more round',
+      'wide, and more than one round in ten was excluded; for 5.0 % it needs about 1 more round',
     )
     expect(of(10)).toMatchObject({ verdict: 'lower', isNarrow: true, isReached: true, roundsMore: 0 })
   })

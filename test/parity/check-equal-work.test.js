@@ -70,7 +70,7 @@ async function createTestbed({ trafficPolicy = 'listed', look, probeAnswers, fin
     strict: { name: 'strict', services: [client, echo], entry: { service: 'client', listener: 'outbound' } },
   }
   const testbed = /** @type {any} */ ({
-    settings: { trafficPolicy },
+    settings: { trafficPolicy, relaxes: [] },
     site: { target, cpus: 4 },
     programs: {
       planes: {
@@ -225,7 +225,8 @@ describe('checkEqualWork', () => {
     expect(permissive).toMatchObject({ links: ['link'], lacks: ['it has one mode'] })
     // No reason covers the second peer.
     expect(upstreams?.lacks).toBeUndefined()
-    expect(said).toContain('cheap falls short of equal work: it has one mode')
+    expect(said).toContain('there will be no verdict, since work is unequal: permissive: cheap: it has one mode')
+    expect(said).toContain('there will be no verdict, since work is unequal: upstreams: cheap: x, y is expected')
     const strict = await gate((await createTestbed({ probeAnswers, findLacks })).testbed, [
       armOf({}, { link: 'strict' }),
     ])

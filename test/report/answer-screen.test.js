@@ -48,7 +48,7 @@ describe('what a default run prints', () => {
     const lines = details.split('\n')
     expect(lines.filter(line => /^tls +(pipy|envoy) +TLS of \1$/.test(line))).toHaveLength(2)
     expect(lines.filter(line => /^(answers|refusals|workers|pooling|logging) /.test(line))).toEqual([])
-    expect(occurrences(details, 'parity-tls')).toBe(1)
+    expect(occurrences(details, 'unequal work (tls): ')).toBe(1)
   })
 
   it('says where a run was cut short', () => {

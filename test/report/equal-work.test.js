@@ -54,7 +54,7 @@ describe('equal work', () => {
     const why = 'does not serve the corpus: the sidecar of client died: signal SIGKILL'
     const untried = createParityRow({ found: why, expected: 'served', differences: [why] })
     expect(answer([untried])).toMatchObject({
-      warnings: ['UNEQUAL WORK (tls): what these proxies cost cannot be compared. The report says what differs.'],
+      warnings: ['UNEQUAL WORK (tls): their costs cannot be compared; the report says what differs.'],
       basis: ['2 repeats.'],
     })
     expect(answer([createParityRow({})])).toMatchObject({ warnings: [], basis: ['Equal work: passed.', '2 repeats.'] })

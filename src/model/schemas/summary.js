@@ -303,7 +303,7 @@ export const summaryPrecision = precisionTarget.extend({
       .pick({ a: true, b: true, link: true, cpuLimitCores: true, load: true, conditions: true, contrast: true })
       .extend({
         width: nullable.describe('of the interval, as a share of its low end; null: there are too few rounds'),
-        isNarrow: z.boolean().describe('as asked for, and at most one round in ten was spoiled'),
+        isNarrow: z.boolean().describe('as asked for, and at most one round in ten was excluded'),
         roundsMore: nullable.describe('that it would still take, by the spread so far; null: not known, or over 10000'),
       }),
   ),

@@ -95,17 +95,24 @@ export function renderWrongRows({ judged, relaxed }) {
  * @returns {{ differing: string[], wrong: string[] }} wrong: those of `differing` that the run did not set aside; []: none
  */
 export function listDifferingRows({ parity, results, relaxes }) {
-  const judged = listArms({ results })
-    .filter(arm => arm.repeatOf === null)
-    .map(arm => ({ arm, rows: parity }))
-  // Arms of other features, TLS or protocol have other rows by design.
-  const pairs = judged.flatMap((a, i) => judged.slice(i + 1).map(b => ({ a, b })))
-  const groupPairs = pairs.filter(({ a, b }) => createGroupKey(a.arm) === createGroupKey(b.arm))
-  const differences = groupPairs.flatMap(pair => listPairDisparities({ ...pair, relaxed: [] }))
-  const disparities = [...renderWrongRows({ judged, relaxed: [] }), ...differences]
+  const disparities = listDisparities({ arms: listArms({ results }), rows: parity, relaxed: [] })
   const names = [...new Set(parity.map(row => row.name))]
   const differing = names.filter(name => disparities.some(line => line.startsWith(`${name}:`)))
   return { differing, wrong: differing.filter(name => !relaxes.some(({ gate }) => gate === name)) }
+}
+
+/**
+ * Lists the rows that are not as expected, and those in which arms of a group (`createGroupKey`) differ. A/A repeats are left out.
+ * @param {{ arms: Arm[], rows: ParityRow[], relaxed: string[] }} options relaxed: names of rows that the experiment sets aside
+ * @returns {string[]} a line for each, each once, which begins with the check and a colon; []: all arms did equal work
+ */
+export function listDisparities({ arms, rows, relaxed }) {
+  const judged = arms.filter(arm => arm.repeatOf === null).map(arm => ({ arm, rows }))
+  // Arms of other features, TLS or protocol have other rows by design.
+  const pairs = judged.flatMap((a, i) => judged.slice(i + 1).map(b => ({ a, b })))
+  const groupPairs = pairs.filter(({ a, b }) => createGroupKey(a.arm) === createGroupKey(b.arm))
+  const differences = groupPairs.flatMap(pair => listPairDisparities({ ...pair, relaxed }))
+  return [...new Set([...renderWrongRows({ judged, relaxed }), ...differences])]
 }
 
 /**

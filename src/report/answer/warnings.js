@@ -47,7 +47,7 @@ function renderUnequalWork(summary) {
   const wrong = listDifferingRows(summary).wrong.map(renderRowName)
   return wrong.length === 0
     ? []
-    : [`UNEQUAL WORK (${wrong.join(', ')}): what these proxies cost cannot be compared. The report says what differs.`]
+    : [`UNEQUAL WORK (${wrong.join(', ')}): their costs cannot be compared; the report says what differs.`]
 }
 
 /**
