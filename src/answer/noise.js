@@ -34,7 +34,7 @@ export function renderSureness({ comparisons, arms }, { primary = PRIMARY.name, 
     ],
     notes:
       drawn.includes(primary) && pairs.some(pair => hasOtherDrawnRatio(pair, arms))
-        ? ['Picture: the median of each proxy. Verdict: the median of the ratios, repeat by repeat.']
+        ? ['Quote the verdict, whose ratios are taken repeat by repeat, and not the ratio of two rows.']
         : [],
   }
 }

@@ -10,6 +10,8 @@ import { GAP_LEAST } from '../model/bounds.js'
 
 /** The quantity that a sentence names beside the primary one. */
 export const MEMORY = 'rss'
+/** A gap below this that has no interval may be noise: A/A pairs of a few short repeats differ by up to 5 % on two shared CPUs. */
+const INDICATIVE_GAP_LEAST = 0.05
 /** A ratio of this or more is rendered as a multiple, since "150 % more" is misread. */
 export const MULTIPLE_LEAST = 2
 
@@ -33,7 +35,7 @@ export function renderPair(comparison, others = []) {
     return `No difference found in ${label}: ${a} and ${b} are within ${computeNoisePercent(comparison).toFixed(1)} % of each other${clauses.join('')}.`
   }
   if (isSmallWithoutInterval(comparison))
-    return `No difference in ${label} of ${a} and ${b} so far${renderIntervalOrRepeats(comparison)}.`
+    return `No difference shown in ${label} of ${a} and ${b}: ${renderChange(comparison).replace('~', 'about ')}${renderIntervalOrRepeats(comparison)}.`
   const clauses = others.flatMap(renderClauseOfUnequalPair).map(clause => ` and ${clause}`)
   return `${a} ${renderPredicate(comparison)} ${b}${renderIntervalOrRepeats(comparison)}${clauses.join('')}.`
 }
@@ -105,12 +107,12 @@ export function computeNoisePercent({ ratio: { low, high }, aaSpread, gapLeast }
 }
 
 /**
- * Says whether a ratio has no interval and is closer to 1 than the smallest gap that counts as a difference.
+ * Says whether a ratio has no interval and is so close to 1 that it may be noise.
  * @param {Comparison} comparison with a ratio
  * @returns {boolean}
  */
 export function isSmallWithoutInterval({ verdict, ratio, gapLeast }) {
-  return verdict === 'indicative' && Math.abs(Number(ratio.median) - 1) < (gapLeast ?? GAP_LEAST)
+  return verdict === 'indicative' && Math.abs(Number(ratio.median) - 1) < Math.max(INDICATIVE_GAP_LEAST, gapLeast ?? 0)
 }
 
 /** Counts the repeats that have a ratio. @param {Comparison} comparison @returns {number} */

@@ -94,10 +94,14 @@ function drawProxyRows(arms, pairs, { names, primary, furtherColumns }) {
     if (arm === first) return { text: '1' }
     return comparison ? renderRatio(comparison) : null
   }
+  const sumNote = renderSidecarsOfSum(arms.filter(arm => arm.hasSidecars))
   /** @type {ArmColumn[]} */
   const columns = names.flatMap((name, i) => [
     {
-      column: { heading: renderQuantityHeading(name), ...(i === 0 && { isBar: /** @type {const} */ (true) }) },
+      column: {
+        heading: `${renderQuantityHeading(name)}${name === 'rss' ? sumNote : ''}`,
+        ...(i === 0 && { isBar: /** @type {const} */ (true) }),
+      },
       drawCell: arm => drawQuantityCell(arm, name),
     },
     ...(name === primary && isMany ? [{ column: { heading: `against ${against[0].a}` }, drawCell: drawArmRatio }] : []),
@@ -112,6 +116,18 @@ function drawProxyRows(arms, pairs, { names, primary, furtherColumns }) {
       cells: allColumns.map(({ drawCell }) => drawCell(arm)),
     })),
   })
+}
+
+/**
+ * Renders of how many sidecars a value is the sum.
+ * @param {SummaryArm[]} arms
+ * @returns {string} ` of both` or ` of all 3`; empty: of one, or their number differs or is not known
+ */
+function renderSidecarsOfSum(arms) {
+  const counts = new Set(arms.map(({ sidecars }) => sidecars.length))
+  const [count] = counts
+  if (counts.size !== 1 || count < 2) return ''
+  return count === 2 ? ' of both' : ` of all ${count}`
 }
 
 /**

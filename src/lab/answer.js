@@ -69,7 +69,7 @@ function createCostPicture(rows, { noun, isAlone, renderName }) {
 function renderVerdict(rows, quantity) {
   if (rows.length === 0) return `Nothing was counted: no sidecar is on both sides (${DEFINITIONS[quantity]}).`
   if (rows.every(isWithinNoise))
-    return `No difference found: a request takes as many ${NOUNS[quantity]} on either side.`
+    return `No difference found: every change of the ${NOUNS[quantity]} a request is within its noise.`
   const changes = rows.map(({ ratio }) => ratio - 1)
   const [least, most] = [Math.min(...changes), Math.max(...changes)]
   const formatSize = (/** @type {number} */ change) => formatPercentage(Math.abs(change))

@@ -60,7 +60,8 @@ export function renderTextTable({ columns, rows }) {
 }
 
 /**
- * Wraps a line at 100 columns, never before a %. A longer word stays whole.
+ * Wraps a line at 100 columns, but neither before a % nor in a command with one argument (`npm run bench -- conditions`). A longer
+ * word stays whole.
  * @param {string} text
  * @param {string} [indent] of the first line
  * @param {string} [hanging] of the others; `indent` by default
@@ -69,7 +70,7 @@ export function renderTextTable({ columns, rows }) {
 export function wrapText(text, indent = '', hanging = indent) {
   /** @type {string[]} */
   const lines = []
-  for (const word of text.trim().split(/\s+(?!%)/)) {
+  for (const word of text.trim().match(/(?:npm run \S+ -- \S+|\S+)(?:\s+%\S*)*/g) ?? ['']) {
     const last = lines.at(-1)
     if (last !== undefined && last.length + 1 + word.length <= 100) lines[lines.length - 1] = `${last} ${word}`
     else lines.push(`${lines.length === 0 ? indent : hanging}${word}`)

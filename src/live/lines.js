@@ -50,7 +50,7 @@ export function createLineView({ state, say, hasRepeats = true }) {
 }
 
 /**
- * Renders the values of a part after a repeat in a line, with the time left if it is known.
+ * Renders the medians of a part after a repeat in a line, with the time left if it is known.
  * @param {PartSoFar} part
  * @param {number} secondsLeft of the run; 0: not known
  * @returns {string | null} null: the part has no values yet
@@ -58,7 +58,7 @@ export function createLineView({ state, say, hasRepeats = true }) {
 function renderRepeatLine(part, secondsLeft) {
   const values = renderPartValues(part)
   const timeLeft = secondsLeft > 0 ? ` (${renderTimeLeft(secondsLeft)})` : ''
-  return values === '' ? null : `${renderPartPlace(part)}${timeLeft}: ${values}`
+  return values === '' ? null : `${renderPartPlace(part)}${timeLeft}, medians so far: ${values}`
 }
 
 /**

@@ -119,7 +119,9 @@ export function createConvergencePoller({
   function acceptEcho(sidecar, backendName) {
     const { host, name, result, backendNames, backends = 1 } = sidecar
     backendNames.add(backendName)
+    delete result.unsent
     if (backends > 1) result.backends = backendNames.size
+    // A sidecar that serves takes the next backend in turn: it is polled again at the next tick.
     if (backendNames.size < backends) return
     result.yesMs = now()
     waiting.delete(sidecar)

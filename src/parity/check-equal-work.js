@@ -158,8 +158,11 @@ function listPendingChecks(untried, hasPassedAny) {
  * @returns {string}
  */
 function renderPassedBefore(times, count) {
-  const subject = times.length === count ? 'passed before' : `passed before in ${times.length} of ${count} checks`
-  return `equal work ${subject} (last at ${renderMinute(times.toSorted()[times.length - 1])} UTC), and all that it depends on is the same: not tried again (--recheck)`
+  const pending = count - times.length
+  const subject = pending === 0 ? `all ${count} checks` : `${times.length} of ${count} checks`
+  const last = renderMinute(times.toSorted()[times.length - 1])
+  const rest = pending === 0 ? '' : `; ${pending} ${pending === 1 ? 'is' : 'are'} made now`
+  return `equal work: ${subject} passed before (last at ${last} UTC), and nothing that they depend on has changed since (--recheck makes them again)${rest}`
 }
 
 /**

@@ -52,7 +52,7 @@ function chooseRequestedLimits(cpuLimits, { cpus, isLoadElsewhere, mustBind }) {
   const tooLarge = mustBind ? cpuLimits.filter(cpuLimit => !canBind(cpuLimit, cpus, isLoadElsewhere)) : []
   const notes = tooLarge.map(
     cpuLimit =>
-      `at a CPU limit of ${cpuLimit} the sidecars can hardly bind on ${cpus} CPUs: CPU per request and memory are measured, capacity is not; for that: --cpu ${findLargestBindingCpuLimit(cpus, isLoadElsewhere)}`,
+      `at a CPU limit of ${cpuLimit} the sidecars can hardly reach it on ${cpus} CPUs: CPU per request and memory are measured, capacity is not; for that: --cpu ${findLargestBindingCpuLimit(cpus, isLoadElsewhere)}`,
   )
   return { cpuLimits, notes, notMeasured: [] }
 }

@@ -1,5 +1,6 @@
 import { escapeControls } from '../lib/printable.js'
 import { renderNotMeasured, tabulatePicture } from './answer/markdown.js'
+import { escapeMarkup } from './markup.js'
 import { selectSections } from './section.js'
 
 /** Renders runs and histories for a pull request or a CI job. Pure. */
@@ -98,7 +99,7 @@ function renderTable({ caption, columns, rows }) {
 
 /** Renders a folded table: GitHub shows its caption, and the rest on a click. @param {Table} table @returns {string} */
 function renderFoldedTable(table) {
-  return `<details><summary>${escapeText(table.caption)}</summary>\n\n${renderTable({ ...table, caption: '' })}\n\n</details>`
+  return `<details><summary>${escapeMarkup(table.caption)}</summary>\n\n${renderTable({ ...table, caption: '' })}\n\n</details>`
 }
 
 /** Renders a list, an item for each line. @param {string[]} lines @returns {string} empty without lines */

@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { renderCommand } from '../lib/render-command.js'
+import { ROUNDS_LEAST } from '../lib/stats.js'
+import { listComparisons } from '../model/results.js'
 import { PAGE } from '../records/files.js'
 import { readRun } from '../records/records.js'
 import { createAnswer } from '../report/answer/answer.js'
@@ -13,7 +15,8 @@ import { evaluateRunClaims } from './read-claims.js'
 
 /**
  * The text of a run on a terminal: `bench` and `size` print it at the end, and `report` for its folder.
- * @import { Summary } from '../model/types.ts'
+ * @import { Manifest, Summary } from '../model/types.ts'
+ * @import { NotMeasured } from '../answer/picture.js'
  */
 /** @import { Answered } from '../kinds/sections.js' */
 
@@ -53,7 +56,9 @@ export function renderRunText({
 }) {
   const shownFolder = path.relative('', folder) || folder
   const unfinished = renderUnfinishedRun({ ...run, summary })
-  const answer = createAnswer(summary, { seconds: computeRunSeconds(run), unfinished, place })
+  const runAnswer = createAnswer(summary, { seconds: computeRunSeconds(run), unfinished, place })
+  const missing = listMissingRepeats({ summary, manifest: run.manifest, folder: shownFolder })
+  const answer = { ...runAnswer, notMeasured: [...missing, ...runAnswer.notMeasured] }
   const moreLines = [...hints, ...renderMoreLines({ folder: shownFolder, hasPage, isReport })]
   if (!details) return renderAnswerText(answer, { more: moreLines })
   const claims = evaluateRunClaims(summary)
@@ -65,6 +70,29 @@ export function renderRunText({
     answer,
     more: moreLines,
   })
+}
+
+/** Words that a shell takes as they are. */
+const PLAIN_WORD = /^[\w@%+=:,./-]+$/
+
+/**
+ * Lists the repeats that an interrupted run lacks, or those that a pair without an interval lacks, with the command that measures them.
+ * @param {{ summary: Summary, manifest: Manifest, folder: string }} run folder: as printed
+ * @returns {NotMeasured[]} one; []: none are missing, the run is not one of `bench`, or its command cannot be repeated as text
+ */
+function listMissingRepeats({ summary, manifest: { command = [], ended, precision, rounds }, folder }) {
+  const [verb, ...words] = command
+  if (verb !== 'bench' || precision) return []
+  const createEntry = (/** @type {string} */ what, /** @type {string} */ options) => [
+    { what, why: '', commands: [{ command: renderCommand('bench', options), gives: what }] },
+  ]
+  if (ended === 'interrupted') return createEntry('the other repeats', `--resume ${folder}`)
+  const hasPairs = listComparisons(summary).some(c => !c.isControl && c.verdict === 'indicative')
+  if (!hasPairs || rounds >= ROUNDS_LEAST || !words.every(word => PLAIN_WORD.test(word)) || words.includes('--resume'))
+    return []
+  const roundsAt = words.indexOf('--rounds')
+  const otherWords = roundsAt < 0 ? words : words.toSpliced(roundsAt, 2)
+  return createEntry('an interval', [...otherWords, `--rounds ${ROUNDS_LEAST}`].join(' '))
 }
 
 /**

@@ -70,7 +70,7 @@ describe('summariseGrowths', () => {
     const summary = createSummary([arm], { growths: [fit] })
     expect(renderFindings(summary)).toEqual([
       'With more and more sidecars:',
-      '  pipy: no failure up to 160 sidecars (1 of 2 rounds); failed at 140 sidecars: oom (1 of 2 rounds)',
+      '  pipy: no failure up to 160 sidecars, the most that were tried (1 of 2 repeats); failed at 140 sidecars: oom (1 of 2 repeats)',
       '    oom: because',
       expect.stringMatching(
         /^ {4}memory of the control plane: 9\.5 MiB \+ 100\.0 kB a sidecar \[.*\], off by at most 0\.48 MiB$/,
@@ -121,6 +121,16 @@ describe('what the control plane of 800 sidecars needs', () => {
   it('is not computed from two rollouts', () => {
     const controlNeeds = computeControlNeeds({ records: [100, 200].map(rolledOut), sidecars: 800 })
     expect(controlNeeds[0].limits).toBeNull()
-    expect(answerOf(createSummary([ARM], { controlNeeds }))).toMatch('too few rollouts to say')
+    expect(answerOf(createSummary([ARM], { controlNeeds }))).toMatch(
+      'its memory was read for fewer than three numbers of sidecars',
+    )
+    const untimed = [100, 200, 300].map(rolledOut).map(record => {
+      const { first, ...rollout } = /** @type {any} */ (record.rollout)
+      return { ...record, rollout: { ...rollout, first: { ...first, controlCpuSeconds: null }, change: undefined } }
+    })
+    const needs = computeControlNeeds({ records: untimed, sidecars: 800 })
+    expect(answerOf(createSummary([ARM], { controlNeeds: needs }))).toMatch(
+      'no time and CPU time of a rollout were read',
+    )
   })
 })

@@ -43,7 +43,7 @@ describe('how sure a verdict is', () => {
   })
 
   it('says how picture and verdict are computed if they differ by a point or more', () => {
-    const explained = 'Picture: the median of each proxy. Verdict: the median of the ratios, repeat by repeat.'
+    const explained = 'Quote the verdict, whose ratios are taken repeat by repeat, and not the ratio of two rows.'
     expect(render(compare({ ratio: quantity([0.47, 0.49], 0.48) }))).toEqual({
       basis: ['2 repeats.'],
       notes: [explained],

@@ -30,7 +30,7 @@ describe('the answer of the lab', () => {
   it('names no functions if there is no difference', () => {
     expect(
       answerTo(row('client', { next: 1003, spread: 0.004 }), row('server', { next: 1001, spread: 0.004 })),
-    ).toEqual(['No difference found: a request takes as many instructions on either side.'])
+    ).toEqual(['No difference found: every change of the instructions a request is within its noise.'])
   })
 
   it('says how much less and how much more if sidecars differ in sign', () => {

@@ -51,9 +51,13 @@ describe('a line', () => {
     publish(endRepeat(2, { secondsLeft: 0 }))
     expect(lines).toEqual([
       expect.stringMatching(/^repeat 1 of 2: link-dear: 1000 requests\/s.*, invalid: busy$/),
-      expect.stringMatching(/^at 0\.25 CPU each, repeat 1 of 2 \(60 s left\): none 1000 requests\/s, cheap \d+ µs/),
+      expect.stringMatching(
+        /^at 0\.25 CPU each, repeat 1 of 2 \(60 s left\), medians so far: none 1000 requests\/s, cheap \d+ µs/,
+      ),
       'repeat 1 of 2: link-cheap: failed: it died',
-      expect.stringMatching(/^at 0\.25 CPU each, repeat 2 of 2: .* than dear \(1 repeat: no interval yet\)$/),
+      expect.stringMatching(
+        /^at 0\.25 CPU each, repeat 2 of 2, medians so far: .* than dear \(1 repeat: no interval yet\)$/,
+      ),
     ])
   })
 })
@@ -106,10 +110,10 @@ describe('a number of a line', () => {
     const row = QUANTITIES.rolloutSeconds
     const seconds = formatValue(row, Number(row.measure({ record })))
     expect(seconds).toBe('1.23')
-    expect(renderTrialLine(record)).toContain(`20 sidecars configured within ${seconds} s`)
+    expect(renderTrialLine(record)).toContain(`20 sidecars: time of the rollout ${seconds} s`)
     expect(renderTrialLine(record)).not.toContain('undefined')
     const late = { ...numbers, first: { ...first, lastCensoredSeconds: 1 } }
-    expect(renderTrialLine({ ...record, rollout: late })).toContain('configured within – s')
+    expect(renderTrialLine({ ...record, rollout: late })).toContain('time of the rollout – s')
   })
 
   it('is that of the report: how far a growth came', () => {

@@ -363,7 +363,11 @@ describe('an equal-work check that passed before', () => {
     expect(first).toMatchObject({ tried: 1, said: ['checking 1 arm, and that the planes do equal work'] })
     const second = await run()
     expect(second.tried).toBe(0)
-    expect(second.said).toEqual([expect.stringMatching(/^equal work passed before \(last at .* UTC\).*--recheck\)$/)])
+    expect(second.said).toEqual([
+      expect.stringMatching(
+        /^equal work: all \d checks passed before \(last at .* UTC\).*--recheck makes them again\)$/,
+      ),
+    ])
     expect(second.rows.map(({ triedAt, ...row }) => row)).toEqual(first.rows)
     expect(second.rows.every(row => /^\d{4}-/.test(`${row.triedAt}`))).toBe(true)
     expect((await run([armOf({})], true)).tried).toBe(1)
@@ -374,7 +378,9 @@ describe('an equal-work check that passed before', () => {
     testbed.programs.planes.none = none
     const arms = [armOf({}), createArm({ plane: 'none', hasSidecars: false, conditions: DEFAULT_CONDITIONS })]
     expect((await run(arms)).said).toEqual(['checking 2 arms, and that the planes do equal work'])
-    expect((await run(arms)).said).toEqual([expect.stringMatching(/^equal work passed before \(last at/)])
+    expect((await run(arms)).said).toEqual([
+      expect.stringMatching(/^equal work: all \d checks passed before \(last at/),
+    ])
   })
 
   /** @type {[string, (cached: Awaited<ReturnType<typeof createCached>>) => void][]} */

@@ -146,7 +146,7 @@ describe('planRun', () => {
     const planOf = (/** @type {Record<string, unknown>} */ options, name = 'cap') =>
       planWith(name, { cpu: [1], link: ['ratings'], ...options }, { cpus: 2, cores: coresOf(2) })
     expect(planOf({}).plan.notes.join()).toMatch(
-      /can hardly bind on 2 CPUs.*generator, applications and sidecars share/,
+      /can hardly reach it on 2 CPUs.*generator, applications and sidecars share/,
     )
     const { plan, layout } = planOf({ loadHost: 'sam@there' })
     expect(plan.notes).toEqual([])

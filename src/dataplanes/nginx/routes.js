@@ -69,7 +69,7 @@ const SEPARATOR = '\\n'
  */
 function renderPattern(route, headers) {
   const values = headers.map(header =>
-    header in route.headers ? escapePatternText(route.headers[header]) : `[^${SEPARATOR}]*`,
+    Object.hasOwn(route.headers, header) ? escapePatternText(route.headers[header]) : `[^${SEPARATOR}]*`,
   )
   return `^${[...values, escapePatternText(route.pathPrefix)].join(SEPARATOR)}`
 }

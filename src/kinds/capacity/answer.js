@@ -150,7 +150,7 @@ function createRateColumns(arms) {
   return [
     {
       column: /** @type {Column} */ ({
-        heading: isCapacity ? `capacity${limit}` : `rate of ${users} users${limit}`,
+        heading: isCapacity ? `capacity${limit}` : `not saturated: ${users} users${limit}`,
         align: 'left',
       }),
       drawCell: (/** @type {SummaryArm} */ arm) => drawRateCell(arm, isCapacity),
@@ -191,7 +191,7 @@ function drawRateCell(arm, isCapacity) {
   const rate = findQuantity(arm, 'throughput').median
   if (rate === null) return null
   const share = findQuantity(arm, 'cpuOfCap').median
-  const used = share === null ? '' : ` with ${formatValue(QUANTITIES.cpuOfCap, share)} of its limit used`
+  const used = share === null ? '' : `, ${formatValue(QUANTITIES.cpuOfCap, share)} of its limit`
   const lead = isCapacity && arm.hasSidecars ? 'not reached: ' : ''
   return { text: `${lead}${formatCapacity(rate)} req/s${used}` }
 }

@@ -78,7 +78,7 @@ export function countSidecarsAtEnding({ sidecars, failedAt, reason }) {
  * @returns {string}
  */
 export function renderGrowthEnding(reason, sidecars) {
-  if (reason === null) return `no failure up to ${sidecars} sidecars`
+  if (reason === null) return `no failure up to ${sidecars} sidecars, the most that were tried`
   return MACHINE_REASONS.includes(reason)
     ? `no failure of the control plane up to ${sidecars} sidecars, where the machine ended it (${reason})`
     : `failed at ${sidecars} sidecars: ${reason}`
@@ -94,7 +94,7 @@ export function renderGrowthEndings({ rounds, hasControl }) {
     const counts = endedRounds.map(countSidecarsAtEnding)
     const [least, most] = [Math.min(...counts), Math.max(...counts)]
     const ending = renderGrowthEnding(reason, most > least ? `${least} to ${most}` : least)
-    return `${ending} (${endedRounds.length} of ${rounds.length} rounds)`
+    return `${ending} (${endedRounds.length} of ${rounds.length} repeats)`
   })
   return `${endings.join('; ')}${hasControl ? '' : '; no control plane ran'}`
 }

@@ -5,15 +5,20 @@ import { chooseQuantities, drawProxies, drawQuantityCell } from '../../answer/pr
 import { findQuantity, formatValue, QUANTITIES } from '../../judge/quantities.js'
 import { groupBy } from '../../lib/group-by.js'
 import { joinWords } from '../../lib/letters.js'
+import { renderCommand } from '../../lib/render-command.js'
 import { listVariedAxes, renderArmName, renderContenderName } from '../../model/arms.js'
 import { roundLimitsUp } from '../../model/container-limits.js'
+import { renderLackOfLimits } from './needs.js'
 
 /** The answer of rollouts: how soon sidecars had their configuration, and what the control plane took. Pure. */
 /**
  * @import { ControlNeed, ResultOf, SummaryArm } from '../../model/types.ts'
  * @import { Answered } from '../sections.js'
  */
-/** @import { Cell, Column, KindAnswer, Picture } from '../../answer/picture.js' */
+/** @import { Cell, Column, KindAnswer, NotMeasured, Picture } from '../../answer/picture.js' */
+
+/** A rollout that was too fast to time is tried with as many times the sidecars. */
+const SIDECARS_FACTOR = 5
 
 /** The quantities of a row with their headings; `dropEmptyRowsAndColumns` leaves out those that no arm has. */
 const COLUMNS = /** @type {const} */ ([
@@ -21,7 +26,7 @@ const COLUMNS = /** @type {const} */ ([
   ['rolloutSeconds', 'all configured'],
   ['changeAllSeconds', 'all changed'],
   ['controlPeak', 'control plane, peak'],
-  ['controlPerSidecar', 'of it a sidecar'],
+  ['controlPerSidecar', 'of it per sidecar'],
   ['sidecarPss', 'memory of a sidecar'],
 ])
 
@@ -44,15 +49,18 @@ export function answerRollouts({ result, summary, measured, renderBinding }) {
     primary === undefined
       ? []
       : [...renderPairs({ comparisons, primary, others: [] }), ...renderContrasts({ comparisons, primary })]
-  if (listVariedAxes(firstArms).every(name => name === 'sidecars')) {
-    const armsByProxy = [...groupBy(firstArms, renderContenderName).values()]
-    const rolloutVerdicts = armsByProxy.map(proxyArms => renderLargestRollout(proxyArms, renderBinding))
-    return { pictures: [drawRolloutRows(firstArms)], verdicts: [...comparisonVerdicts, ...rolloutVerdicts] }
-  }
-  const quantities = chooseQuantities(summary, ['rolloutSeconds'])
   const boundVerdicts = [...groupBy(firstArms, renderBinding)].flatMap(([binding, boundArms]) =>
     renderControlBound(binding, boundArms, firstArms),
   )
+  if (listVariedAxes(firstArms).every(name => name === 'sidecars')) {
+    const armsByProxy = [...groupBy(firstArms, renderContenderName).values()]
+    return {
+      pictures: [drawRolloutRows(firstArms)],
+      verdicts: [...comparisonVerdicts, ...armsByProxy.map(renderLargestRollout), ...boundVerdicts],
+      notMeasured: listUntimedRollouts(firstArms),
+    }
+  }
+  const quantities = chooseQuantities(summary, ['rolloutSeconds'])
   return {
     pictures: drawProxies({ arms, comparisons, primary, quantities }),
     verdicts: [...comparisonVerdicts, ...boundVerdicts],
@@ -93,10 +101,9 @@ function drawValueWithUnit(arm, name) {
 /**
  * Renders how soon the sidecars of a proxy's largest rollout were configured; without a time, only that they were.
  * @param {SummaryArm[]} arms of one proxy
- * @param {(arm: SummaryArm) => string} renderBinding as of `answerRollouts`
  * @returns {string} a sentence
  */
-function renderLargestRollout(arms, renderBinding) {
+function renderLargestRollout(arms) {
   const [largest] = arms.toSorted((a, b) => Number(b.conditions.sidecars) - Number(a.conditions.sidecars))
   const { sidecars, simulated = 0 } = largest.conditions
   const real = Number(sidecars) - simulated
@@ -114,10 +121,23 @@ function renderLargestRollout(arms, renderBinding) {
       `a change of it within %${probed < real ? ` (${probed} of ${real} asked)` : ''}`,
     ),
   ]
-  const fallbackPhrase = simulated > 0 ? 'were configured' : 'were started, too fast for this machine to time'
-  const binding = renderBinding(largest)
-  const predicate = phrases.length > 0 ? joinWords(phrases) : fallbackPhrase
-  return `${renderArmName(largest)}: ${sidecars} sidecars ${predicate}${binding ? `; ${binding}` : ''}.`
+  const fallbackPhrase = simulated > 0 ? 'were configured' : 'were started'
+  return `${renderArmName(largest)}: ${sidecars} sidecars ${phrases.length > 0 ? joinWords(phrases) : fallbackPhrase}.`
+}
+
+/**
+ * Lists the time of rollouts that were too fast to be timed on this machine, with the command for more sidecars.
+ * @param {SummaryArm[]} arms
+ * @returns {NotMeasured[]} one; []: an arm has a time, or simulated sidecars
+ */
+function listUntimedRollouts(arms) {
+  const isTimed = (/** @type {SummaryArm} */ arm) => findQuantity(arm, 'rolloutSeconds').median !== null
+  if (arms.some(arm => isTimed(arm) || arm.conditions.simulated)) return []
+  const sidecars = Math.max(...arms.map(({ conditions }) => Number(conditions.sidecars)))
+  const planes = [...new Set(arms.map(renderContenderName))].join(',')
+  const command = renderCommand('bench', `rollout --sidecars ${SIDECARS_FACTOR * sidecars} --planes ${planes}`)
+  const why = `${sidecars} sidecars are configured too soon for this machine to time`
+  return [{ what: 'time of the rollout', why, commands: [{ command, gives: 'more sidecars take longer' }] }]
 }
 
 /**
@@ -175,13 +195,14 @@ function drawNeeds(needs) {
 }
 
 /**
- * Renders the limits of a control plane as a sentence, or, if it has none, that there were too few rollouts.
+ * Renders the limits of a control plane as a sentence, or why it has none.
  * @param {ControlNeed} need
  * @returns {string}
  */
-function renderNeedSentence({ sidecars, measuredMost, limits, ...choice }) {
+function renderNeedSentence({ sidecars, measuredMost, limits, memory, ...choice }) {
   const name = renderArmName(choice)
-  if (limits === null) return `${name}: too few rollouts to say what the control plane of ${sidecars} sidecars needs.`
+  if (limits === null)
+    return `${name}: no limits for the control plane of ${sidecars} sidecars: ${renderLackOfLimits(memory)}.`
   const { millicores, mebibytes } = roundLimitsUp(limits)
   const basis =
     measuredMost < sidecars

@@ -98,16 +98,28 @@ function computeCoresMost(rollouts) {
 }
 
 /**
- * Renders the first line of a need: the limits of a control plane, or that there were too few rollouts.
+ * Renders the first line of a need: the limits of a control plane, or why there are none.
  * @param {ControlNeed} need
  * @returns {string}
  */
-function renderControlLimits({ sidecars, measuredMost, limits, ...choice }) {
+function renderControlLimits({ sidecars, measuredMost, limits, memory, ...choice }) {
   const name = renderArmName(choice)
-  if (limits === null) return `${name}: too few rollouts to say what the control plane of ${sidecars} sidecars needs`
+  if (limits === null)
+    return `${name}: no limits for the control plane of ${sidecars} sidecars: ${renderLackOfLimits(memory)}`
   const { millicores, mebibytes } = roundLimitsUp(limits)
   const basis = measuredMost < sidecars ? `EXTRAPOLATED from at most ${measuredMost}` : 'measured up to there'
   return `${name}: the control plane of ${sidecars} sidecars needs ${millicores}m and ${mebibytes}Mi (${basis})`
+}
+
+/**
+ * Renders why a need has no limits.
+ * @param {ControlNeed['memory']} memory of the need
+ * @returns {string} a clause
+ */
+export function renderLackOfLimits(memory) {
+  return memory === null
+    ? 'its memory was read for fewer than three numbers of sidecars'
+    : 'no time and CPU time of a rollout were read'
 }
 
 /**

@@ -24,8 +24,8 @@ export const rolloutPart = {
   hasWindow: true,
   renderProgress({ sidecars, simulated = 0, change }, renderQuantity) {
     const count = simulated > 0 ? `${sidecars - simulated} real of ${sidecars}` : sidecars
-    const changeText = change ? `, changed within ${renderQuantity('changeAllSeconds')}` : ''
-    return `${count} sidecars configured within ${renderQuantity('rolloutSeconds')}${changeText}`
+    const changeText = change ? `, time of the change ${renderQuantity('changeAllSeconds')}` : ''
+    return `${count} sidecars: time of the rollout ${renderQuantity('rolloutSeconds')}${changeText}`
   },
 }
 

@@ -11,10 +11,10 @@ import { BOUND_LEAST } from './numbers.js'
 
 /** Clauses by the phases that the control plane bound, joined by a comma. @type {Record<string, string>} */
 const BOUND = {
-  '': 'the control plane did not bind',
-  rollout: 'the control plane bound the rollout',
-  change: 'the control plane did not bind the rollout, but the change',
-  'rollout,change': 'the control plane bound rollout and change',
+  '': 'the control plane stayed below its CPU limit',
+  rollout: 'the control plane was at its CPU limit in the rollout',
+  change: 'the control plane was at its CPU limit in the change, not in the rollout',
+  'rollout,change': 'the control plane was at its CPU limit in rollout and change',
 }
 
 const PHASES = /** @type {const} */ ([

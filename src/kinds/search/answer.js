@@ -147,7 +147,7 @@ function drawPodCount({ answer: { limits } }, { left }) {
  */
 function drawAnswerCells({ answer, p99LimitMs, neighbourCores }, isSameLimit) {
   const { limits, state, requestCores, p99Ms, met, missed, notJudged, besideOthers } = answer
-  if (limits === null) return [null, null, null, null, { text: `0 of ${missed}` }]
+  if (limits === null) return [null, null, null, null, missed > 0 ? { text: `0 of ${missed}` } : null]
   const { millicores, mebibytes } = roundLimitsUp(limits)
   // Confirmed limits do not depend on trials that were not judged; the report lists those.
   const notJudgedText = notJudged > 0 && state !== 'confirmed' ? `, ${notJudged} not judged` : ''
@@ -220,7 +220,7 @@ function renderLimitComparison(first, other, nodes) {
   const cpu = renderSaving(savings.millicores, 'm')
   const memory = renderSaving(savings.mebibytes, 'Mi')
   const ofFleet = nodes === null ? '' : `: ${renderFleetSavings(savings, nodes)} on ${nodes} nodes`
-  return `${renderArmName(first.size)} needs ${cpu} CPU and ${memory} memory a pod than ${renderArmName(other.size)}${ofFleet}.`
+  return `${renderArmName(first.size)} needs ${cpu} CPU limit and ${memory} memory limit a pod than ${renderArmName(other.size)}${ofFleet}.`
 }
 
 /**

@@ -31,8 +31,8 @@ export function renderRunWarnings(summary) {
     ...(summary.carries ?? []).filter(({ isContradicted }) => isContradicted).map(renderContradictionWarning),
     ...renderSpoiledTrials(summary),
     ...renderLeaks(summary),
-    ...renderByteProxies(summary),
     ...renderDeployedDifferences(summary),
+    ...renderByteProxies(summary),
     ...renderDrift(summary),
     ...renderBusyMachine(summary),
   ]
@@ -137,9 +137,11 @@ const hasOutcome = result => result.kind === 'search' && result.searches.length 
  * @param {SummaryArm} arm
  * @returns {boolean} true also for a gate that the table lacks, such as `failed`
  */
-function spoilsAnswer(gate, { load }) {
+function spoilsAnswer(gate, { load, hasSidecars }) {
   const spoils = /** @type {readonly Use[] | undefined} */ (GATES.get(gate)?.spoils)
   if (spoils === undefined) return true
+  // In a closed loop nothing is compared with the applications alone.
+  if (!hasSidecars && load.kind !== 'open') return false
   /** @type {Use[]} */
   const uses = ['cpuPerRequest', 'memory', load.kind === 'open' ? 'latency' : 'throughput']
   return uses.some(use => spoils.includes(use))
@@ -162,26 +164,27 @@ function renderLeaks(summary) {
 }
 
 /**
- * Renders the proxies that carry bytes and parse no requests.
+ * Renders the proxies of the kit's own profiles that carry bytes and parse no requests.
  * @param {Summary} summary
  * @returns {string[]} a sentence for each; [] if all parse requests
  */
 function renderByteProxies({ parity }) {
-  const planes = [...new Set(parity.filter(({ carriesBytes }) => carriesBytes).map(({ plane }) => plane))]
+  const rows = parity.filter(({ carriesBytes, isDeployed }) => carriesBytes && !isDeployed)
+  const planes = [...new Set(rows.map(({ plane }) => plane))]
   return planes.map(plane => `${plane} carries bytes: routes, retries and metrics by request are not its work.`)
 }
 
 /**
- * Renders the checks in which proxies do other work, because a mesh deploys them in this way.
+ * Renders the proxies that do other work because a mesh deploys them in this way.
  * @param {Summary} summary
  * @returns {string[]} one sentence; [] if no proxy as deployed differs
  */
 function renderDeployedDifferences({ parity }) {
-  const rows = parity.filter(row => row.isDeployed && isWrong(row))
-  const planes = [...groupBy(rows, ({ plane }) => plane)].map(([plane, rowsOfPlane]) => {
-    return `${plane} (${[...new Set(rowsOfPlane.map(({ name }) => renderRowName(name)))].join(', ')})`
-  })
-  return planes.length > 0 ? [`Unequal work, as meshes deploy it, is part of the cost: ${planes.join(', ')}.`] : []
+  const rows = parity.filter(row => row.isDeployed && (isWrong(row) || row.carriesBytes))
+  const planes = [...groupBy(rows, ({ plane }) => plane)].map(
+    ([plane, planeRows]) => `${plane}${planeRows.some(row => row.carriesBytes) ? ' (carries bytes)' : ''}`,
+  )
+  return planes.length > 0 ? [`As meshes deploy it, work differs: ${planes.join(', ')}.`] : []
 }
 
 /**

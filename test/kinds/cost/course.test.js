@@ -96,7 +96,7 @@ describe('arms side by side', () => {
     expect(basis).toContain('12 interleaved repeats.')
     expect(pictures).toHaveLength(1)
     expect(pictures[0].columns.map(({ heading }) => heading)).toEqual([
-      ...['CPU per request', 'memory', 'capacity at 0.25 CPU each'],
+      ...['CPU per request', 'memory of both', 'capacity at 0.25 CPU each'],
     ])
     expect(pictures[0].rows.map(({ label }) => label)).toEqual(['cheap', 'dear', 'none'])
     const details = renderDetailsText(summary)

@@ -86,7 +86,7 @@ describe('the numbers of a growth', () => {
 
 describe('the ending of a growth', () => {
   it('blames the machine for its own, and says no more of no failure than how far it went', () => {
-    expect(renderGrowthEnding(null, 480)).toBe('no failure up to 480 sidecars')
+    expect(renderGrowthEnding(null, 480)).toBe('no failure up to 480 sidecars, the most that were tried')
     expect(renderGrowthEnding('oom', 260)).toBe('failed at 260 sidecars: oom')
     expect(renderGrowthEnding('host-memory', 380)).toMatch(
       'no failure of the control plane up to 380 sidecars, where the machine',
@@ -101,7 +101,7 @@ describe('the ending of a growth', () => {
     })
     const rounds = [round(240, 'oom'), round(260, 'oom'), round(480, null)]
     expect(renderGrowthEndings({ rounds, hasControl: true })).toBe(
-      'failed at 260 to 280 sidecars: oom (2 of 3 rounds); no failure up to 480 sidecars (1 of 3 rounds)',
+      'failed at 260 to 280 sidecars: oom (2 of 3 repeats); no failure up to 480 sidecars, the most that were tried (1 of 3 repeats)',
     )
     expect(renderGrowthEndings({ rounds: rounds.slice(2), hasControl: false })).toMatch('; no control plane ran')
   })

@@ -42,9 +42,9 @@ describe('the answer of a rollout', () => {
       ['9 shards', '1.36 s'],
     ])
     expect(render(arms)).toBe(
-      'In 1 of 4 rows the control plane bound rollout and change. In 1 of 4 rows the control plane bound the rollout. ' +
-        'In 1 of 4 rows the control plane did not bind the rollout, but the change. ' +
-        'In 1 of 4 rows the control plane did not bind.',
+      'In 1 of 4 rows the control plane was at its CPU limit in rollout and change. In 1 of 4 rows the control plane was at its CPU limit in the rollout. ' +
+        'In 1 of 4 rows the control plane was at its CPU limit in the change, not in the rollout. ' +
+        'In 1 of 4 rows the control plane stayed below its CPU limit.',
     )
     expect(arms.map(arm => rolloutSections.renderBound?.(arm))).toEqual([
       'control: rollout, change',
@@ -67,7 +67,7 @@ describe('the answer of a rollout', () => {
     const pods = arm({ sidecars: 60, simulated: 30 }, { podReadyMaxSeconds: 5 })
     expect(render([pods])).toMatch('60 sidecars 30 of them were ready pods within 5.00 s')
     expect(render([arm({}, { rolloutSeconds: 1, ...limits(0, 0) })])).toBe(
-      'pipy: 60 sidecars had their first configuration within 1.00 s; the control plane did not bind.',
+      'pipy: 60 sidecars had their first configuration within 1.00 s. Everywhere the control plane stayed below its CPU limit.',
     )
   })
 })

@@ -110,7 +110,7 @@ describe('the answer on a screen', () => {
       pictures: [{ columns: [{ heading: 'CPU' }], rows: proxies.map(label => ({ label, cells: [{ text: '1 µs' }] })) }],
       verdicts: ['proxy-0 uses the least CPU per request; proxy-6 the most, 2.8 × proxy-0 (95 % CI 2.6 to 3.0).'],
       basis: ['Noise floor (A/A): 2.2 %.', '12 interleaved repeats, 6 min 14 s.'],
-      notes: ['Picture: the median of each proxy.'],
+      notes: ['Quote the verdict.'],
       warnings: ['The first warning.', 'The second warning.'],
       notMeasured: [],
     }
@@ -121,10 +121,10 @@ describe('the answer on a screen', () => {
     expect(text.replace(/\n */g, ' ')).toContain(
       '(95 % CI 2.6 to 3.0). Noise floor (A/A): 2.2 %. 12 interleaved repeats',
     )
-    expect(text).not.toContain('Picture:')
+    expect(text).not.toContain('Quote the verdict')
     expect(text).toContain('! The first warning.')
     const few = { ...crowded, pictures: [{ ...crowded.pictures[0], rows: crowded.pictures[0].rows.slice(0, 3) }] }
-    expect(renderAnswerText(few, { more })).toMatch(/Picture: the median of each proxy\.$/m)
+    expect(renderAnswerText(few, { more })).toMatch(/Quote the verdict\.$/m)
   })
 
   it('marks conditions that have no line, of which the machine is the last', () => {
