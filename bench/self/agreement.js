@@ -1,5 +1,4 @@
 import { chooseVerdict } from '../../src/analysis/verdict.js'
-import { listByRole } from '../../src/judge/gates/gate.js'
 import {
   computeCpuPerRequestMicros,
   divideRounds,
@@ -11,6 +10,7 @@ import { ROUNDS_LEAST, summariseRatios, summariseValues } from '../../src/lib/st
 import { renderPercent } from '../../src/lib/units.js'
 import { renderArmName } from '../../src/model/arms.js'
 import { GAP_LEAST } from '../../src/model/bounds.js'
+import { listByRole } from '../../src/model/process-records.js'
 import { listComparisons } from '../../src/model/results.js'
 
 /** Compares the results of one experiment on two targets of one machine. Pure. */

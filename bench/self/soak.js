@@ -127,9 +127,9 @@ function readSidecars(out) {
 function readRenderers() {
   const pids = listPids().filter(pid => {
     const command = readProcFile(`/proc/${pid}/cmdline`)
-    return command.includes('--type=renderer') && isDescendant(Number(pid))
+    return command.includes('--type=renderer') && isDescendant(pid)
   })
-  return sumStatusBytes(pids.map(Number), 'RssAnon')
+  return sumStatusBytes(pids, 'RssAnon')
 }
 
 /** @param {number} pid @returns {boolean} whether this program, or what it started, started the process */

@@ -106,7 +106,7 @@ export function watchProcessStarts({ proc = '/proc', readStart = readStartMs } =
   /** @type {Set<StartWait>} */
   let waits = new Set()
   // Processes that run already are never looked at: only later ones can be those awaited.
-  /** firstMs: when it was first seen; dueMs: when it is looked at next. @type {Map<string, { firstMs: number, dueMs: number }>} */
+  /** firstMs: when it was first seen; dueMs: when it is looked at next. @type {Map<number, { firstMs: number, dueMs: number }>} */
   let processes = new Map(listPids(proc).map(pid => [pid, { firstMs: 0, dueMs: Number.POSITIVE_INFINITY }]))
 
   const checkProcesses = () => {
@@ -124,7 +124,7 @@ export function watchProcessStarts({ proc = '/proc', readStart = readStartMs } =
 
   /**
    * Settles and removes the wait for a process, if there is one and its pod has an address.
-   * @param {string} pid
+   * @param {number} pid
    * @returns {boolean} false: no wait is for it, its pod has no address yet, or it has ended
    */
   function settleWait(pid) {
@@ -137,7 +137,7 @@ export function watchProcessStarts({ proc = '/proc', readStart = readStartMs } =
     if (!wait) return false
     const address = findPodAddress(readProcFile(`${proc}/${pid}/net/fib_trie`))
     if (address === null) return false
-    const startedMs = readStart(Number(pid))
+    const startedMs = readStart(pid)
     if (startedMs === null) return false
     waits.delete(wait)
     wait.settle({ startedMs, address })

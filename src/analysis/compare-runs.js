@@ -1,7 +1,7 @@
-import { listByRole } from '../judge/gates/gate.js'
 import { PRIMARY } from '../judge/quantities.js'
 import { computeCpuPerRequestMicros, listSidecars } from '../judge/record/measures.js'
 import { areAlikeOn, BASELINE_AXES, listVariedAxes, renderArmName } from '../model/arms.js'
+import { listByRole } from '../model/process-records.js'
 import { listComparisons } from '../model/results.js'
 import { listPairDisparities, renderUnequalRows } from '../parity/verdict/rows.js'
 import { compareQuantities, compareQuantity, findAaSpread, isRunCutShort } from './compare.js'

@@ -14,7 +14,8 @@ const SPOILED_MOST = 0.1
 const SPOILED_MOST_OF_FIXED = 0.05
 
 /**
- * Computes the smallest gap that counts as a difference if there is an A/A pair: half of the target width, at most GAP_LEAST.
+ * Computes the smallest gap that counts as a difference: half of the target width, at most GAP_LEAST. It applies only where an A/A
+ * pair shows the noise.
  * @param {number} [width] of the intervals that the run aims at; absent: the number of rounds is fixed, and GAP_LEAST applies
  * @returns {number} a fraction
  */

@@ -3,7 +3,7 @@ import { GROWTH_ROWS } from '../kinds/growth/numbers.js'
 import { ROLLOUT_ROWS } from '../kinds/rollout/quantities.js'
 import { summariseValues } from '../lib/stats.js'
 import { MIB } from '../lib/units.js'
-import { listByRole } from './gates/gate.js'
+import { listByRole } from '../model/process-records.js'
 import {
   computeCoresUnderLoad,
   computeCpuPerRequestMicros,

@@ -34,7 +34,7 @@ const APART_LEAST_SECONDS = 0.05
 /**
  * A sidecar that is followed through the samples.
  * @typedef {object} TrackedSidecar
- * @property {number} place in the readings of a sample
+ * @property {number} readingIndex of its reading in a sample
  * @property {SidecarNow} now
  * @property {SidecarSeries} series
  * @property {Reading | null} first the first reading with periods
@@ -64,10 +64,11 @@ export function createSidecarTracker({ most = POINTS_MOST } = {}) {
      */
     sample({ specs, sample, windowStartMs }) {
       if (tracked.length === 0) {
-        tracked = specs.flatMap((spec, place) => (spec.role === 'sidecar' ? [createTrackedSidecar(spec, place)] : []))
+        tracked = specs.flatMap((spec, i) => (spec.role === 'sidecar' ? [createTrackedSidecar(spec, i)] : []))
       }
       const seconds = (sample.epochMs - windowStartMs) / 1000
-      for (const sidecar of tracked) addReading({ sidecar, reading: sample.readings[sidecar.place], seconds, most })
+      for (const sidecar of tracked)
+        addReading({ sidecar, reading: sample.readings[sidecar.readingIndex], seconds, most })
     },
     snapshot: () => tracked.map(({ now }) => ({ ...now })),
     /** Returns the arrays themselves, which keep growing: copy them before storing. */
@@ -78,13 +79,13 @@ export function createSidecarTracker({ most = POINTS_MOST } = {}) {
 /**
  * Creates a tracked sidecar of which nothing was read yet.
  * @param {Pick<ProcessSpec, 'service' | 'cpuLimitCores'>} spec
- * @param {number} place in the readings of a sample
+ * @param {number} readingIndex of its reading in a sample
  * @returns {TrackedSidecar}
  */
-function createTrackedSidecar({ service, cpuLimitCores }, place) {
+function createTrackedSidecar({ service, cpuLimitCores }, readingIndex) {
   const unknown = { cores: null, ofCap: null, isThrottled: null, throttledFraction: null }
   return {
-    place,
+    readingIndex,
     now: { service, cpuLimitCores, ...unknown, anonBytes: null, workingSetBytes: null },
     series: { service, cpuLimitCores, cores: [], anonBytes: [], throttled: [] },
     first: null,

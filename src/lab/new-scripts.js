@@ -16,7 +16,7 @@ const PACKAGE = `${JSON.stringify({ private: true, type: 'module' }, null, 2)}\n
 /**
  * Copies the shortest script into a new folder.
  * @param {string} folder that does not exist
- * @throws {UsageError | BenchError} as `fillFolder`
+ * @throws {UsageError | BenchError} as `copyKitScripts`
  */
 export function copyShortestScript(folder) {
   fillFolder(folder, () => cpSync(SHORTEST, folder, { recursive: true }))
@@ -26,7 +26,8 @@ export function copyShortestScript(folder) {
  * Copies the kit's scripts, with the tests of their pure parts and a package.json for ES modules, into a new folder.
  * @param {string} folder that does not exist
  * @returns {string[]} the file names of the tests
- * @throws {UsageError | BenchError} as `fillFolder`
+ * @throws {UsageError} if the folder exists, cannot be made, or its name has a comma
+ * @throws {BenchError} if the copy fails; the folder is then removed
  */
 export function copyKitScripts(folder) {
   return fillFolder(folder, () => {
@@ -64,6 +65,7 @@ function fillFolder(folder, fill) {
 }
 
 /**
+ * Creates a folder, but not those above it.
  * @param {string} folder
  * @throws {UsageError} if it exists, or cannot be made
  */

@@ -49,7 +49,7 @@ export async function assertServes({ requests, say, ...options }, inspect) {
       for (const [i, { memory }] of looks.entries()) residentBytes[i].push(memory?.rssBytes ?? Number.NaN)
     }
     for (const [i, { spec }] of sidecars.entries()) {
-      // The first part fills pools and caches.
+      // Growth counts from the end of the first part, which fills pools and caches.
       const bytes = computeSteadyGrowth(residentBytes[i])
       if (bytes === null) continue
       const growth = renderGrowthPerRequest(bytes / ((PARTS - 1) * partRequests))

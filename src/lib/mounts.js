@@ -17,7 +17,7 @@ export function findNoexecMount(file, mountinfo = callSafely(() => readFileSync(
     const [, , , , name = '', options = ''] = line.split(' ')
     // The kernel writes blanks and backslashes in octal.
     const mountPoint = name.replace(/\\(\d{3})/g, (_, octal) => String.fromCharCode(Number.parseInt(octal, 8)))
-    if (mountPoint === '' || !isBelow(real, mountPoint)) continue
+    if (mountPoint === '' || !isWithin(real, mountPoint)) continue
     // The last of several mounts at one place hides the others.
     if (nearest === null || mountPoint.length >= nearest.mountPoint.length)
       nearest = { mountPoint, isNoexec: options.split(',').includes('noexec') }
@@ -38,10 +38,11 @@ function resolveRealPath(file) {
 }
 
 /**
- * Says whether a path is a folder, or lies below it.
+ * Says whether a path is the given folder, or lies below it. Both are absolute and normalised.
  * @param {string} file
  * @param {string} folder
+ * @returns {boolean}
  */
-function isBelow(file, folder) {
+function isWithin(file, folder) {
   return file === folder || file.startsWith(folder === '/' ? '/' : `${folder}/`)
 }

@@ -4,7 +4,7 @@ import { MIB } from '../lib/units.js'
 /** Renders limits of a container as a user pastes them into a file of Kubernetes. Pure. */
 
 /**
- * The limits of a container.
+ * CPU and memory of a container, in the units of a manifest.
  * @typedef {object} ContainerLimits
  * @property {number} millicores of the CPU limit
  * @property {number} mebibytes of the memory limit

@@ -29,7 +29,7 @@ const SELDOM_MS = 50
 const SHARE_MOST = 0.5
 
 /**
- * The state of a sidecar that waits for its configuration.
+ * The state of a wait for the configuration of a sidecar.
  * @typedef {object} Polling
  * @property {number} fromMs when polling began
  * @property {number} lastPollMs when the last request was sent; `fromMs` before the first
@@ -40,95 +40,96 @@ const SHARE_MOST = 0.5
  * @property {(error: Error) => void} fail rejects the wait
  * @property {ConfigurationTimes} result
  */
-/** @typedef {Expected & Polling} Waiting */
+/** @typedef {Expected & Polling} Wait */
 
 /**
- * Creates a poller and starts its timer. It polls every sidecar that waits for its configuration, until `close`: the timer keeps
+ * Creates a poller and starts its timer. It polls every sidecar whose configuration is waited for, until `close`: the timer keeps
  * this process alive.
  * @param {object} [options]
  * @param {number} [options.perSecond] the most requests to all sidecars together; POLLS_PER_SECOND by default
  * @param {typeof sendLightRequest} [options.send] sends one request; `sendLightRequest` by default
  * @param {() => number} [options.now] epoch milliseconds; `readNowMs` by default
- * @returns expect: polls a sidecar until it has its configuration; countWaiting: how many wait; giveUp: resolves all that wait,
- *   with yesMs null; close: stops the timer and gives up
+ * @returns expect: polls a sidecar until it has its configuration; countWaiting: counts the waits; giveUp: resolves all waits, with
+ *   yesMs null; close: stops the timer and gives up
  */
 export function createConvergencePoller({
   perSecond = POLLS_PER_SECOND,
   send = sendLightRequest,
   now = readNowMs,
 } = {}) {
-  /** Sidecars that wait, the one with the oldest request first. @type {Set<Waiting>} */
-  const waiting = new Set()
+  /** The one with the oldest request first. @type {Set<Wait>} */
+  const waits = new Set()
   let tokens = 1
   let lastTickMs = now()
-  let count = 0
+  let requestCount = 0
 
   const timer = setInterval(() => {
     const atMs = now()
     tokens = Math.min(perSecond * BURST_SECONDS, tokens + (perSecond * (atMs - lastTickMs)) / 1000)
     lastTickMs = atMs
-    for (const sidecar of [...waiting]) {
+    for (const wait of [...waits]) {
       if (tokens < 1) break
-      // The fewer sidecars wait, the more of the budget each has.
-      const everyMs = sidecar.lastPollMs - sidecar.fromMs < OFTEN_UP_TO_MS ? OFTEN_MS : SELDOM_MS
-      const dueMs = sidecar.lastAnswerMs + Math.max(everyMs, 1000 / (SHARE_MOST * (perSecond / waiting.size)))
-      if (sidecar.isInFlight || atMs < dueMs) continue
+      // The fewer waits there are, the more of the budget each has.
+      const everyMs = wait.lastPollMs - wait.fromMs < OFTEN_UP_TO_MS ? OFTEN_MS : SELDOM_MS
+      const dueMs = wait.lastAnswerMs + Math.max(everyMs, 1000 / (SHARE_MOST * (perSecond / waits.size)))
+      if (wait.isInFlight || atMs < dueMs) continue
       tokens--
-      pollSidecar(sidecar)
+      pollSidecar(wait)
     }
   }, TICK_MS)
 
   /**
-   * Sends one request, and settles the wait if the answer shows the configuration. It fails the wait if the request went over a
-   * kept connection, and else notes in the result what the answer shows. It does not throw.
-   * @param {Waiting} sidecar
+   * Sends one request, and settles the wait if the response shows the configuration. It fails the wait if the request went over a
+   * kept connection, and else notes in the result what the response or the error shows. It does not throw.
+   * @param {Wait} wait
    */
-  async function pollSidecar(sidecar) {
-    const { endpoint, host, name, result } = sidecar
-    waiting.delete(sidecar)
-    waiting.add(sidecar)
-    sidecar.isInFlight = true
+  async function pollSidecar(wait) {
+    const { endpoint, host, name, result } = wait
+    waits.delete(wait)
+    waits.add(wait)
+    wait.isInFlight = true
     result.asked++
-    const nonce = `${name}-${++count}`
+    const nonce = `${name}-${++requestCount}`
     const sentMs = now()
-    sidecar.lastPollMs = sentMs
+    wait.lastPollMs = sentMs
     const request = { host, method: 'POST', body: nonce, headers: { 'x-nonce': nonce } }
-    const answer = await send(endpoint, request, { timeoutSeconds: ANSWER_SECONDS }).catch(error => error)
-    sidecar.isInFlight = false
-    if (!waiting.has(sidecar)) return
-    if (answer.isReused) {
-      waiting.delete(sidecar)
-      sidecar.fail(
-        new BenchError(`${name} was asked over a kept connection, which may be served by what it had before`),
-      )
-    } else if (isEchoOf(answer, nonce)) acceptEcho(sidecar, `${answer.headers[SERVED_BY]}`)
+    const { response, error } = await send(endpoint, request, { timeoutSeconds: ANSWER_SECONDS }).then(
+      answer => ({ response: answer, error: null }),
+      (/** @type {NodeJS.ErrnoException} */ failure) => ({ response: null, error: failure }),
+    )
+    wait.isInFlight = false
+    if (!waits.has(wait)) return
+    if (response?.isReused) {
+      waits.delete(wait)
+      wait.fail(new BenchError(`${name} was asked over a kept connection, which may be served by what it had before`))
+    } else if (response && isEchoOf(response, nonce)) acceptEcho(wait, `${response.headers[SERVED_BY]}`)
     else {
       // Only a 404, or a refused connection of a sidecar that starts, shows that it lacks the configuration.
-      if (answer.status === 404 || (sidecar.isStarting && answer.code === 'ECONNREFUSED')) result.lastNoMs = sentMs
-      if (OWN_CODES.includes(answer.code)) result.unsent = answer.message
+      if (response?.status === 404 || (wait.isStarting && error?.code === 'ECONNREFUSED')) result.lastNoMs = sentMs
+      if (error && OWN_CODES.includes(`${error.code}`)) result.unsent = error.message
       else delete result.unsent
-      sidecar.lastAnswerMs = now()
+      wait.lastAnswerMs = now()
     }
   }
 
   /**
    * Counts the backend that has answered, and settles the wait once enough have; it fails the wait if that was before `sinceMs`.
-   * @param {Waiting} sidecar
+   * @param {Wait} wait
    * @param {string} backendName
    */
-  function acceptEcho(sidecar, backendName) {
-    const { host, name, result, backendNames, backends = 1 } = sidecar
+  function acceptEcho(wait, backendName) {
+    const { host, name, result, backendNames, backends = 1 } = wait
     backendNames.add(backendName)
     delete result.unsent
     if (backends > 1) result.backends = backendNames.size
     // A sidecar that serves takes the next backend in turn: it is polled again at the next tick.
     if (backendNames.size < backends) return
     result.yesMs = now()
-    waiting.delete(sidecar)
+    waits.delete(wait)
     const earlyMs = result.sinceMs - result.yesMs
     if (earlyMs > 0)
-      sidecar.fail(new BenchError(`${name} had ${host} ${earlyMs} ms before it was to: a clock was set back`))
-    else sidecar.settle()
+      wait.fail(new BenchError(`${name} had ${host} ${earlyMs} ms before it was to: a clock was set back`))
+    else wait.settle()
   }
 
   return {
@@ -137,7 +138,8 @@ export function createConvergencePoller({
      * continues after any other answer and any failure; only a 404, or a refused connection of a sidecar that starts, sets
      * `lastNoMs`.
      * @param {Expected} expected
-     * @returns {Promise<ConfigurationTimes>} yesMs null: polling ended first; unsent: why this machine could not send the last request
+     * @returns {Promise<ConfigurationTimes>} yesMs null: polling ended first; unsent: why the last request could not be sent;
+     *   absent: it was sent
      * @throws {BenchError} if a request went over a kept connection, or the answer came before `sinceMs`
      */
     expect: expected =>
@@ -146,12 +148,12 @@ export function createConvergencePoller({
         const { sinceMs = fromMs, backends = 1 } = expected
         const result = { sinceMs, lastNoMs: null, yesMs: null, asked: 0, ...(backends > 1 && { backends: 0 }) }
         const state = { fromMs, lastPollMs: fromMs, lastAnswerMs: -Infinity, isInFlight: false, result }
-        waiting.add({ ...expected, ...state, backendNames: new Set(), settle: () => resolve(result), fail: reject })
+        waits.add({ ...expected, ...state, backendNames: new Set(), settle: () => resolve(result), fail: reject })
       }),
-    countWaiting: () => waiting.size,
+    countWaiting: () => waits.size,
     giveUp() {
-      for (const sidecar of waiting) sidecar.settle()
-      waiting.clear()
+      for (const wait of waits) wait.settle()
+      waits.clear()
     },
     close() {
       clearInterval(timer)

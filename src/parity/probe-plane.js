@@ -12,7 +12,7 @@ import { probeFeatures } from './features.js'
 import { createRig, pickMeasuredConditions } from './rig.js'
 import { createSlots } from './slots.js'
 import { PARITY_NAMES, START_ROWS } from './verdict/checks.js'
-import { splitByLacks } from './verdict/rows.js'
+import { sortDifferences } from './verdict/lacks.js'
 
 /** The corpus of equal work, run against a plane in a rig of its own. */
 /**
@@ -76,8 +76,8 @@ export async function probeConfiguration({ testbed, alike, ...options }) {
   const lacks = testbed.programs.planes[arm.plane].findLacks?.({ ...arm.conditions, trafficPolicy, modes }) ?? []
   const rows = await probeInRig({ testbed, arm, ...options })
   return rows.map(row => {
-    const { known, unknown } = splitByLacks(row, lacks)
-    return known.length > 0 && unknown.length === 0 ? { ...row, lacks: known } : row
+    const { declared, undeclared } = sortDifferences(row, lacks)
+    return declared.length > 0 && undeclared.length === 0 ? { ...row, lacks: declared } : row
   })
 }
 

@@ -19,7 +19,7 @@ import { chooseLoad, isOpenLoop } from './load.js'
 /** @import { Missing, Question } from '../request/question.js' */
 
 const CALIBRATION_SECONDS = 3
-/** The values of each axis but the CPU limit, by its name. @typedef {Record<string, any[]>} Lists */
+/** The values of each axis but the CPU limit, by its name. @typedef {Record<string, any[]>} AxisValues */
 
 /**
  * The planes of a part, and facts about them.
@@ -37,26 +37,27 @@ const CALIBRATION_SECONDS = 3
  * may be `apart` (`isPlacedApart`).
  * @param {Question} question
  * @param {object} options
- * @param {PlaneChoice[]} options.named the planes of the question
+ * @param {PlaneChoice[]} options.planeChoices the planes of the question
  * @param {number} options.pinnableCpus the CPUs that processes can have for themselves
  * @param {(plane: string) => boolean} options.hasOnlyPipelines says whether all contenders of this plane are pipelines,
  *   which may have nothing in common
- * @returns {Lists}
+ * @returns {AxisValues}
  */
-export function chooseAxisValues(question, { named, pinnableCpus, hasOnlyPipelines }) {
+export function chooseAxisValues(question, { planeChoices, pinnableCpus, hasOnlyPipelines }) {
   const { overrides, kind } = question
   const isInterleaved = kind === 'cost'
-  /** @type {Lists} */
-  const lists = Object.fromEntries(
+  /** @type {AxisValues} */
+  const axisValues = Object.fromEntries(
     AXIS_NAMES.filter(name => name !== 'cpuLimitCores').map(name => [name, chooseValuesOfOneAxis(question, name)]),
   )
   const canPlaceApart = isInterleaved && !readValues(question, 'placement') && pinnableCpus > 1
-  if (!isInterleaved) lists.placement = AXES.placement.values
-  if (canPlaceApart && isPlacedApart(question, { lists, named, hasOnlyPipelines })) lists.placement = ['apart']
-  if (!isInterleaved || lists.ratePerSecond[0] !== null) lists.idleConnections = AXES.idleConnections.values
+  if (!isInterleaved) axisValues.placement = AXES.placement.values
+  if (canPlaceApart && isPlacedApart(question, { axisValues, planeChoices, hasOnlyPipelines }))
+    axisValues.placement = ['apart']
+  if (!isInterleaved || axisValues.ratePerSecond[0] !== null) axisValues.idleConnections = AXES.idleConnections.values
   // If one arm is redirected, services of all arms have namespaces: arms then differ in the redirection alone.
-  const hasNamespaces = lists.interception.includes('redirect') || overrides.hasNamespaces === true
-  return hasNamespaces ? lists : { ...lists, interception: AXES.interception.values }
+  const hasNamespaces = axisValues.interception.includes('redirect') || overrides.hasNamespaces === true
+  return hasNamespaces ? axisValues : { ...axisValues, interception: AXES.interception.values }
 }
 
 /**
@@ -77,13 +78,13 @@ function chooseValuesOfOneAxis(question, name) {
  * worker do: a change to scripts is then visible from 2 % on (docs/evidence/accuracy.md). All other arms are compared
  * unpinned, as a node runs them.
  * @param {Question} question
- * @param {{ lists: Lists, named: PlaneChoice[], hasOnlyPipelines: (plane: string) => boolean }} options
+ * @param {{ axisValues: AxisValues, planeChoices: PlaneChoice[], hasOnlyPipelines: (plane: string) => boolean }} options
  * @returns {boolean} false also: an axis has several values, the load has a rate, or the versions are pipelines
  */
-function isPlacedApart(question, { lists, named, hasOnlyPipelines }) {
-  const hasOneWorker = (lists.workers[0] ?? computeInterleavedWorkers(question)) === 1
-  const variesNoAxis = Object.values(lists).every(({ length }) => length === 1)
-  const choices = named.filter(({ plane }) => plane !== 'none')
+function isPlacedApart(question, { axisValues, planeChoices, hasOnlyPipelines }) {
+  const hasOneWorker = (axisValues.workers[0] ?? computeInterleavedWorkers(question)) === 1
+  const variesNoAxis = Object.values(axisValues).every(({ length }) => length === 1)
+  const choices = planeChoices.filter(({ plane }) => plane !== 'none')
   const isOnePlane = new Set(choices.map(({ plane, profile }) => `${plane}:${profile}`)).size === 1
   const areVersions = isOnePlane && choices.length > 1 && !hasOnlyPipelines(choices[0].plane)
   return hasOneWorker && variesNoAxis && areVersions && !isOpenLoop(question)
@@ -104,20 +105,20 @@ function pickEndValues(values, profile) {
  * Creates an arm for every plane, CPU limit and combination of axis values; an id occurs once. A plane without
  * sidecars has no CPU limits, and a smoke run only the first and the last.
  * @param {Question} question
- * @param {{ lists: Lists, cpuLimits: (number | null)[], contenders: Contenders }} options cpuLimits: cores, or null:
- *   no limit
+ * @param {{ axisValues: AxisValues, cpuLimits: (number | null)[], contenders: Contenders }} options cpuLimits: cores; null: no
+ *   limit
  * @returns {Arm[]} []: there are no planes
  * @throws {UsageError} for two variants of one id
  */
-export function createArms(question, { lists, cpuLimits, contenders }) {
+export function createArms(question, { axisValues, cpuLimits, contenders }) {
   const sidecarLimits = pickEndValues(cpuLimits, question.overrides.profile)
-  const arms = listCombinations(lists).flatMap(cell =>
+  const arms = listCombinations(axisValues).flatMap(cell =>
     contenders.planes.flatMap(choice => {
       const limits = contenders.hasSidecars(choice.plane) ? sidecarLimits : [null]
       return limits.map(cpuLimit => createArm(question, { cell, choice, cpuLimit, cpuLimits, contenders }))
     }),
   )
-  return deduplicateArms(arms.map(arm => ({ ...arm, id: renderArmId(arm, lists) })))
+  return deduplicateArms(arms.map(arm => ({ ...arm, id: renderArmId(arm, axisValues) })))
 }
 
 /**
@@ -136,7 +137,7 @@ function createArm(question, { cell, choice, cpuLimit, cpuLimits, contenders }) 
     simulated: cell.sidecars === null ? 0 : contenders.countSimulated(choice, cell.sidecars),
   })
   if (kind === 'cost') conditions.workers ??= computeInterleavedWorkers(question)
-  const placed = { hasSidecars, cpuLimit, conditions, cell, cpuLimits, variant: choice.variant }
+  const draft = { hasSidecars, cpuLimit, conditions, cell, cpuLimits, variant: choice.variant }
   return {
     ...choice,
     id: '',
@@ -147,7 +148,7 @@ function createArm(question, { cell, choice, cpuLimit, cpuLimits, contenders }) 
     link: cell.link,
     cpuLimitCores: cpuLimit,
     conditions,
-    load: chooseLoad(question, placed),
+    load: chooseLoad(question, draft),
   }
 }
 
@@ -164,11 +165,11 @@ function computeInterleavedWorkers({ overrides, axes }) {
 
 /**
  * Lists every combination of one value of each axis.
- * @param {Lists} lists
+ * @param {AxisValues} axisValues
  * @returns {Record<string, any>[]} for each combination, its values by the names of the axes
  */
-function listCombinations(lists) {
-  return Object.entries(lists).reduce(
+function listCombinations(axisValues) {
+  return Object.entries(axisValues).reduce(
     (cells, [name, values]) => cells.flatMap(cell => values.map(value => ({ ...cell, [name]: value }))),
     /** @type {Record<string, any>[]} */ ([{}]),
   )
@@ -203,13 +204,13 @@ function chooseConditions(cell, { hasSidecars, hasControlAxes, simulated }) {
  * Renders the id of an arm: its link, name, CPU limit and rate, and its values on the other axes that the run varies. Arms that are
  * equal in these have one id.
  * @param {Arm} arm
- * @param {Lists} lists the values of each axis
+ * @param {AxisValues} axisValues
  * @returns {string} the name of a folder, too
  */
-function renderArmId(arm, lists) {
+function renderArmId(arm, axisValues) {
   const others = AXIS_NAMES.filter(name => !['link', 'cpuLimitCores', 'ratePerSecond'].includes(name))
   // An arm's name has its interception even if the run does not vary it.
-  const isVaried = (/** @type {string} */ name) => name === 'interception' || lists[name].length > 1
+  const isVaried = (/** @type {string} */ name) => name === 'interception' || axisValues[name].length > 1
   const variedAxes = others.filter(name => isVaried(name) && AXES[name].readValue(arm) !== null)
   const { ratePerSecond } = arm.load
   return [
@@ -280,11 +281,11 @@ export function deduplicateReasons(missing) {
  * Adds calibrations: the closed loops that find the capacity of open-loop arms, one for all rates of an arm. An arm
  * without a rate has none.
  * @param {Arm[]} arms
- * @param {Lists} lists the values of each axis, for the ids
+ * @param {AxisValues} axisValues for the ids
  * @returns {{ calibrations: Arm[], calibrated: Arm[] }} calibrations: []: no arm has a rate; calibrated: all arms, of which
  *   `calibratedBy` names the calibration
  */
-export function addCalibrations(arms, lists) {
+export function addCalibrations(arms, axisValues) {
   /** @type {Map<string, Arm>} */
   const calibrations = new Map()
   const calibrated = arms.map(arm => {
@@ -292,7 +293,7 @@ export function addCalibrations(arms, lists) {
     if (ratePerSecond === undefined) return arm
     /** @type {Arm} */
     const closed = { ...arm, load: { ...load, kind: 'closed', windowSeconds: CALIBRATION_SECONDS } }
-    const id = `capacity-${renderArmId(closed, lists)}`
+    const id = `capacity-${renderArmId(closed, axisValues)}`
     if (!calibrations.has(id)) calibrations.set(id, { ...closed, id })
     return { ...arm, calibratedBy: id }
   })

@@ -4,7 +4,7 @@ import { isOpenLoop } from './load.js'
 
 /** The CPU limits of sidecars. Pure. @import { Missing, Question } from '../request/question.js' */
 
-const FALLBACK_CPU_LIMIT = 0.25
+const FALLBACK_LIMIT_CORES = 0.25
 
 /**
  * @typedef {object} ChosenLimits
@@ -14,7 +14,8 @@ const FALLBACK_CPU_LIMIT = 0.25
  */
 
 /**
- * Chooses the CPU limits: those of the user; else those of the experiment that fit this machine, or FALLBACK_CPU_LIMIT if none does.
+ * Chooses the CPU limits: those of the user; else those of the experiment that fit this machine, or FALLBACK_LIMIT_CORES if none
+ * does.
  * In a closed loop at saturation, a limit fits only if sidecars can reach it, and one of the user that they hardly can gets a note.
  * Interleaved arms, and all arms at `none`, have no limit.
  * @param {Question} question
@@ -58,7 +59,7 @@ function chooseRequestedLimits(cpuLimits, { cpus, isLoadElsewhere, mustBind }) {
 }
 
 /**
- * Chooses the limits that fit, or, if none does, FALLBACK_CPU_LIMIT with a note. Those that do not fit are listed as not measured.
+ * Chooses the limits that fit, or, if none does, FALLBACK_LIMIT_CORES with a note. Those that do not fit are listed as not measured.
  * @param {number[]} planned CPU limits of the experiment, in cores
  * @param {LimitRoom} room
  * @returns {ChosenLimits}
@@ -79,6 +80,6 @@ function chooseFittingLimits(planned, { cpus, isLoadElsewhere, mustBind }) {
   const reasons = planned.map(cpuLimit =>
     mustBind ? `at a CPU limit of ${cpuLimit} sidecars cannot bind on ${cpus} CPUs` : machineReason,
   )
-  const note = `${[...new Set(reasons)].join('; ')}: measuring at ${FALLBACK_CPU_LIMIT} instead (give --cpu to choose)`
-  return { cpuLimits: [FALLBACK_CPU_LIMIT], notes: [note], notMeasured }
+  const note = `${[...new Set(reasons)].join('; ')}: measuring at ${FALLBACK_LIMIT_CORES} instead (give --cpu to choose)`
+  return { cpuLimits: [FALLBACK_LIMIT_CORES], notes: [note], notMeasured }
 }

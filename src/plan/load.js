@@ -10,20 +10,20 @@ import { readValues } from '../request/part-request.js'
  * @import { Question } from '../request/question.js'
  */
 
-const SMALL_CAP = 0.25
+const SMALL_LIMIT_CORES = 0.25
 // The start of a turn costs each plane another amount. Versions of one script pay alike for it, and so have short turns if they are
 // placed apart from the generator: their ratio then moves by a third as much from repeat to repeat (docs/evidence/accuracy.md).
 const SLICE_MS = { steady: 500, scriptsApart: 20 }
-const USERS = { interleaved: 32, default: 200, atSmallCaps: 50, openLoop: 64 }
+const USERS = { interleaved: 32, default: 200, atSmallLimits: 50, openLoop: 64 }
 /** The requests that each user has to make in a warm-up, at least. */
 export const WARM_AFTER_REQUESTS = 3
-const WARMUP_SECONDS_PER_USER_AND_CORE = 0.005
+const WARMUP_CORE_SECONDS_PER_USER = 0.005
 // Seconds before a burst, which show answers without one, and after it: at least so many, or so many times its length.
 const BURST = { beginsSeconds: 2, afterLeastSeconds: 8, afterTimes: 2 }
 
 /**
  * An arm before it has a load.
- * @typedef {object} Placed
+ * @typedef {object} ArmDraft
  * @property {boolean} hasSidecars
  * @property {number | null} cpuLimit in cores; null: none
  * @property {Conditions} conditions
@@ -36,20 +36,20 @@ const BURST = { beginsSeconds: 2, afterLeastSeconds: 8, afterTimes: 2 }
  * Chooses the load of an arm: idle, open loop (with a rate), interleaved or closed loop. A rate per service is multiplied by the
  * number of services.
  * @param {Question} question
- * @param {Placed} placed
+ * @param {ArmDraft} draft
  * @returns {Arm['load']} burst: null: there is none; optional members are absent if they do not apply
  */
-export function chooseLoad(question, placed) {
+export function chooseLoad(question, draft) {
   const { experiment, overrides, profile } = question
-  const { hasSidecars, conditions, cell, variant } = placed
+  const { hasSidecars, conditions, cell, variant } = draft
   const { connections, burstSeconds, loudPerSecond, idleConnections, placement } = cell
   const isPerService = experiment.load.ratePer === 'service'
   const rate = cell.ratePerSecond && cell.ratePerSecond * (isPerService ? cell.services : 1)
   const requests = chooseRequests(question, cell)
-  const users = chooseUsers(question, placed, { requests, rate })
+  const users = chooseUsers(question, draft, { requests, rate })
   const ownRequest = overrides.pipelineRequests?.[variant ?? '']?.(cell.payloadBytes)
   const hasCertificate = overrides.hasCertificate || experiment.load.hasCertificate
-  const shortestWarmupSeconds = computeShortestWarmup({ ...requests, users, rate }, placed)
+  const shortestWarmupSeconds = computeShortestWarmup({ ...requests, users, rate }, draft)
   return {
     ...chooseLoop(question, { cell, rate, users }),
     ...(question.kind === 'cost' && { isInterleaved: /** @type {const} */ (true) }),
@@ -129,7 +129,7 @@ function chooseRequests(question, cell) {
  * Chooses the number of users: that of the axis, else by the rate or the kind of load. In a closed loop an arm without sidecars has
  * the most that any arm with sidecars has by default.
  * @param {Question} question
- * @param {Placed} placed
+ * @param {ArmDraft} draft
  * @param {{ requests: Pick<Arm['load'], 'requests'>, rate: number | null }} options
  * @returns {number} 0: there is no load
  */
@@ -139,7 +139,7 @@ function chooseUsers({ experiment, kind }, { hasSidecars, cpuLimit, cpuLimits, c
   if (rate !== null) return Math.max(USERS.openLoop, computeUsersLeast(requests, rate))
   if (kind === 'cost') return USERS.interleaved
   const chooseDefaultUsers = (/** @type {number | null} */ limitCores) =>
-    limitCores !== null && limitCores <= SMALL_CAP ? USERS.atSmallCaps : USERS.default
+    limitCores !== null && limitCores <= SMALL_LIMIT_CORES ? USERS.atSmallLimits : USERS.default
   return hasSidecars ? chooseDefaultUsers(cpuLimit) : Math.max(...cpuLimits.map(chooseDefaultUsers))
 }
 
@@ -148,13 +148,13 @@ function chooseUsers({ experiment, kind }, { hasSidecars, cpuLimit, cpuLimits, c
  * neighbour, at the CPU request if that is less), and for WARM_AFTER_REQUESTS of each user at the rate, with half as much again. The
  * time of as many slow answers of the application is added.
  * @param {Pick<Arm['load'], 'users' | 'requests'> & { rate: number | null }} load rate: requests per second; null: there is none
- * @param {Pick<Placed, 'cpuLimit' | 'conditions'>} placed without a limit and such a request, the handshakes take no time
+ * @param {Pick<ArmDraft, 'cpuLimit' | 'conditions'>} draft without a limit and such a request, the handshakes take no time
  * @returns {number} seconds
  */
 function computeShortestWarmup({ users, requests, rate }, { cpuLimit, conditions }) {
   const { neighbourCores, cpuRequestCores } = conditions
   const cores = Math.min(cpuLimit ?? Infinity, (neighbourCores && cpuRequestCores) ?? Infinity)
-  const handshakeSeconds = (users * WARMUP_SECONDS_PER_USER_AND_CORE) / cores
+  const handshakeSeconds = (users * WARMUP_CORE_SECONDS_PER_USER) / cores
   const requestSeconds = rate === null ? 0 : (WARM_AFTER_REQUESTS * 1.5 * users) / rate
   return Math.max(handshakeSeconds, requestSeconds) + WARM_AFTER_REQUESTS * computeSlowSeconds({ requests })
 }

@@ -29,6 +29,7 @@ export { estimateMostSeconds, estimatePlanSeconds, estimateSeconds } from './rou
 /**
  * @import { Experiment } from '../request/experiment.js'
  * @import { Missing, Question, Overrides } from '../request/question.js'
+ * @import { AxisValues } from './arms.js'
  * @import { FindArmIdleSeconds } from './interleave.js'
  */
 
@@ -104,12 +105,12 @@ function planPart(question, options) {
   const { cpus, findUnsupported = () => null, runsControl = () => true, findArmIdleSeconds = keepForever } = options
   const { choosesTrials, noteArms } = KINDS[kind]
   const isInterleaved = kind === 'cost'
-  const { arms, lists, notes, notMeasured } = createPartArms(question, { ...options, runsControl })
+  const { arms, axisValues, notes, notMeasured } = createPartArms(question, { ...options, runsControl })
   const { possible, unsupported } = splitUnsupportedArms(arms, arm => findUnsupported(arm, kind))
   const { calibrations, calibrated } =
     experiment.mostOfCapacity === null || isInterleaved
       ? { calibrations: [], calibrated: possible }
-      : addCalibrations(possible, lists)
+      : addCalibrations(possible, axisValues)
   const hasRepeats = profile.hasControl && !choosesTrials
   const all = hasRepeats ? [...calibrated, ...repeatFirstArms(calibrated, isInterleaved)] : calibrated
   const measured = isInterleaved ? shareLoads(all, { cpus, findArmIdleSeconds }) : all
@@ -133,8 +134,8 @@ function planPart(question, options) {
  * have no arms without sidecars, unless interception varies.
  * @param {Question} question
  * @param {PartOptions & Pick<Required<PartOptions>, 'runsControl'>} options
- * @returns {{ arms: Arm[], lists: ReturnType<typeof chooseAxisValues>, notes: string[], notMeasured: Missing[] }} lists: the values of
- *   each axis; notes, notMeasured: about CPU limits, or []
+ * @returns {{ arms: Arm[], axisValues: AxisValues, notes: string[], notMeasured: Missing[] }} notes, notMeasured: about CPU
+ *   limits, or []
  * @throws {UsageError} for a request that breaks a constraint, an unknown --control, --real without simulated sidecars, too many
  *   trials, or two variants of one id
  */
@@ -147,20 +148,21 @@ function createPartArms(question, options) {
     pinnableCpus = 0,
     hasOnlyPipelines = () => false,
   } = options
-  const named = overrides.planes ?? axes.plane.map(parsePlaneChoice)
-  const lists = chooseAxisValues(question, { named, pinnableCpus, hasOnlyPipelines })
+  const planeChoices = overrides.planes ?? axes.plane.map(parsePlaneChoice)
+  const axisValues = chooseAxisValues(question, { planeChoices, pinnableCpus, hasOnlyPipelines })
   // Arms without sidecars have no cost of their own: they show the latency that others add to, and the cost of rules.
-  const isOfSidecars = kind === 'cost' && !isOpenLoop(question) && lists.interception.length === 1
-  const chosen = isOfSidecars ? named.filter(({ plane }) => hasSidecars(plane)) : named
-  assertRequest({ ...question, planes: chosen, hasSidecars, cpus })
+  const isOfSidecars = kind === 'cost' && !isOpenLoop(question) && axisValues.interception.length === 1
+  const partChoices = isOfSidecars ? planeChoices.filter(({ plane }) => hasSidecars(plane)) : planeChoices
+  assertRequest({ ...question, planes: partChoices, hasSidecars, cpus })
   const { cpuLimits, notes, notMeasured } = chooseCpuLimits(question, cpus)
-  const contenders = assignControls(question, chosen, listControls)
+  const contenders = assignControls(question, partChoices, listControls)
   const planes = contenders.filter(({ plane }) => !missing.some(missingPlane => missingPlane.plane === plane))
-  const cellCount = Object.values(lists).reduce((count, values) => count * values.length, 1)
+  const cellCount = Object.values(axisValues).reduce((count, values) => count * values.length, 1)
   assertTrialLimit(planes.length * cpuLimits.length * cellCount * profile.rounds, experiment)
-  const countSimulated = createSimulatedCounter(question, { lists, contenders, findRealMost })
-  const facts = { planes, hasSidecars, runsControl, countSimulated }
-  return { arms: createArms(question, { lists, cpuLimits, contenders: facts }), lists, notes, notMeasured }
+  const countSimulated = createSimulatedCounter(question, { axisValues, contenders, findRealMost })
+  const armContenders = { planes, hasSidecars, runsControl, countSimulated }
+  const arms = createArms(question, { axisValues, cpuLimits, contenders: armContenders })
+  return { arms, axisValues, notes, notMeasured }
 }
 
 /**
@@ -194,16 +196,15 @@ function assignControls({ kind, overrides, axes }, planes, listControls) {
 /**
  * Creates a function that counts the simulated sidecars of a plane: those beyond the most real ones.
  * @param {Question} question
- * @param {{ lists: Record<string, any[]>, contenders: PlaneChoice[] } & Pick<Required<PartOptions>, 'findRealMost'>} options lists: the
- *   values of each axis
+ * @param {{ axisValues: AxisValues, contenders: PlaneChoice[] } & Pick<Required<PartOptions>, 'findRealMost'>} options
  * @returns {(choice: PlaneChoice, sidecars: number) => number} 0: all are real
  * @throws {UsageError} for --real if no control plane can simulate sidecars, or the kind or an axis needs real ones
  */
-function createSimulatedCounter({ kind, experiment, overrides }, { lists, contenders, findRealMost }) {
+function createSimulatedCounter({ kind, experiment, overrides }, { axisValues, contenders, findRealMost }) {
   // Axes that need real sidecars exclude simulated ones, which go at the pace of real ones and have one control plane.
   const isSimulable =
     !KINDS[kind].isAllReal?.(experiment) &&
-    AXIS_NAMES.every(name => !AXES[name].needsRealSidecars || lists[name].every(value => value === null))
+    AXIS_NAMES.every(name => !AXES[name].needsRealSidecars || axisValues[name].every(value => value === null))
   const requestedMost = overrides.realMost ?? null
   assertCombination(PARTS, {
     name: experiment.name,

@@ -85,6 +85,7 @@ const OVERHEAD_SECONDS = 1.4
 export const OBSERVE_SECONDS = 1
 // The shortest time for which idle sidecars are measured, if the gate `passage` needs their CPU.
 const IDLE_SECONDS = 2
+// For each configuration with sidecars, and for each arm: the measured times of its checks.
 const PARITY_SECONDS = 4
 const ARM_CHECK_SECONDS = 0.4
 // The measured time of a sidecar of a rollout, with its change, or of a pair.
@@ -100,7 +101,7 @@ export function estimateSeconds(trials) {
   return sumArmSeconds([...armOfWindow.values()])
 }
 
-/** @typedef {Pick<Plan, 'trials' | 'calibrations' | 'search' | 'arms'>} Timed */
+/** The fields of a plan that its duration depends on. @typedef {Pick<Plan, 'trials' | 'calibrations' | 'search' | 'arms'>} Timed */
 
 /**
  * Estimates the duration of a run on a quiet machine: its checks, calibrations and trials, and the usual trials of a search.

@@ -4,7 +4,7 @@ import { renderMebibytes } from '../lib/units.js'
 /** @import { Conditions, Control, Limits, NodeLimits } from '../model/types.ts' */
 
 // The most sidecars of a machine that are not checked here: src/prepare/memory-and-ports.js checks what every run needs.
-const FEW = 10
+const UNCHECKED_MOST = 10
 const KIT_BYTES = 300e6
 // Sandbox, shim and the kubelet's share of a pod.
 const POD_BYTES = 12e6
@@ -14,7 +14,7 @@ const REQUESTED = { bytes: 16 * 2 ** 20, millicores: 10 }
 const OTHER_PODS = 3
 /** Memory of an application beside a sidecar. */
 export const APPLICATION_BYTES = 6e6
-// Connections to the control plane, from it, and to the application.
+// Connections of a sidecar: to the control plane, from it, and to the application.
 const CONNECTIONS = 3
 // Open files of the control plane and the kit.
 const OWN_FILES = 200
@@ -35,7 +35,7 @@ const OWN_FILES = 200
 
 /**
  * Renders the first resource that the machine or node has too little of, with the arithmetic. A machine with at most
- * FEW sidecars is not checked.
+ * UNCHECKED_MOST sidecars is not checked.
  * @param {object} options
  * @param {number} options.sidecars the number of real ones
  * @param {Needs} options.needs
@@ -48,7 +48,7 @@ const OWN_FILES = 200
  */
 export function renderShortage({ sidecars, needs, limits, simulated = { count: 0, bytes: 0 }, conditions = {} }) {
   const isNode = 'node' in limits
-  if (!isNode && sidecars + simulated.count <= FEW) return null
+  if (!isNode && sidecars + simulated.count <= UNCHECKED_MOST) return null
   const rows = isNode
     ? listNodeResources({ needs, limits, simulated, conditions })
     : listMachineResources({ needs, limits, simulated })

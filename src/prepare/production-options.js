@@ -102,7 +102,7 @@ function parseName(text) {
 }
 
 /**
- * Parses a list of names, divided by commas without blanks. A name may be repeated.
+ * Parses a comma-separated list of names, without spaces. Duplicates are kept.
  * @param {string} text
  * @returns {string[]}
  * @throws {InvalidArgumentError} if one is no RFC 1123 label

@@ -55,7 +55,7 @@ export function createProductionAnswer(size) {
     pictures: [createPicture(size)],
     verdicts: [renderNeeds(sizes), ...renderTotals(size)],
     // Ratios and their conditions take the lines that the rule has otherwise: --details has the rule.
-    basis: ratios.size > 0 ? renderRatios(size) : [renderSizingRule(production.steps), renderWorkloadSource(sizes)],
+    basis: ratios.size > 0 ? renderRatios(size) : [renderSizingRule(production.intervals), renderWorkloadSource(sizes)],
     warnings: [...renderShortRangeWarning(size), ...production.lacks, ...warnings],
     notMeasured: [],
   }

@@ -44,9 +44,9 @@ function createProductionDocument({ namespace, range, address, production, sizes
     namespace,
     range,
     prometheus: address,
-    ...production.steps,
+    ...production.intervals,
     counters: production.counters.map(({ metric }) => metric),
-    rule: renderSizingRule(production.steps),
+    rule: renderSizingRule(production.intervals),
     lacks: production.lacks,
     warnings,
     plane: plane === null ? null : { plane, ratios: Object.fromEntries(ratios) },
@@ -116,7 +116,7 @@ function renderYaml({ sizes, production }) {
     const resources = createResources({ ...limits, requestMillicores: roundCoresUp(computed.requestCores) })
     return `${head}\n${stringify({ resources }).trimEnd()}`
   })
-  return [`# ${renderSizingRule(production.steps)}`, documents.join('\n---\n')].join('\n')
+  return [`# ${renderSizingRule(production.intervals)}`, documents.join('\n---\n')].join('\n')
 }
 
 /**
@@ -175,15 +175,15 @@ function renderDetailsRow(size, { sizes, ratios }) {
  * @param {Production} production
  * @returns {string[]}
  */
-function renderDetailsNotes({ steps, counters, lacks }) {
+function renderDetailsNotes({ intervals, counters, lacks }) {
   return [
     'CPU and memory are those of the busiest and the largest pod, the mean and req/s those of an average pod, req/s while requests were counted.',
     'pods: that run now, of those that were seen. A request that a sidecar receives counts once, and so does one that it sends.',
-    `Scraped every ${steps.scrapeSeconds} s; averages of ${steps.rateSeconds} s, every ${steps.stepSeconds} s.`,
+    `Scraped every ${intervals.scrapeSeconds} s; averages of ${intervals.rateSeconds} s, every ${intervals.stepSeconds} s.`,
     ...(counters.length > 0
       ? counters.map(({ metric, origin }) => `Requests by ${metric} (${origin}).`)
       : [`Looked for requests by ${REQUEST_COUNTERS.map(({ metric }) => metric).join(', ')}.`]),
-    renderSizingRule(steps),
+    renderSizingRule(intervals),
     'A sidecar that is throttled shows at most its limit: the computed limit is then 1.5 times that, and its need is not known.',
     ...lacks,
   ]
@@ -203,7 +203,8 @@ function renderScaledText(size, ratios) {
 }
 
 /**
- * @param {number | null} value null: it is not known, and rendered as `-`
+ * Renders a value, or `-` if it is not known.
+ * @param {number | null} value null: not known
  * @param {(value: number) => string} render
  */
 const renderOrDash = (value, render) => (value === null ? '-' : render(value))

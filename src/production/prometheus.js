@@ -7,7 +7,7 @@ import { MIB } from '../lib/units.js'
 
 /**
  * @typedef {{ labels: Record<string, string>, value: number }} Sample
- * @typedef {Awaited<ReturnType<typeof openPrometheus>>} Prometheus
+ * @typedef {ReturnType<typeof openPrometheus>} Prometheus
  */
 
 const BYTES_MOST = 64 * MIB
@@ -36,8 +36,8 @@ const answerSchema = z.object({
 /**
  * Opens a Prometheus; sends nothing yet.
  * @param {object} options
- * @param {URL} options.url its base address, with a path prefix if it has one; a user and password in it are sent as basic auth,
- *   and its search and fragment are dropped; both are percent-encoded
+ * @param {URL} options.url its base address, with a path prefix if it has one; a percent-encoded user and password in it are sent
+ *   as basic auth; its search and fragment are dropped
  * @param {number} options.deadlineSeconds timeout of each query, clamped to a millisecond at least and an hour at most
  * @param {string} [options.token] sent as a bearer token, instead of the user in the URL; empty counts as absent
  * @param {AbortSignal} [options.signal] ends queries
@@ -58,7 +58,7 @@ export function openPrometheus({ url, deadlineSeconds, token, signal }) {
    * @param {string} subject of the query, for errors
    * @returns {Promise<Sample[]>} []: no series matches
    * @throws {BenchError} for a timeout, a refusal, an answer that is not of Prometheus, or a value that no kernel counter or gauge
-   *   can have; if the signal aborts, its reason
+   *   can have; the signal's reason when it aborts
    */
   async function query(expression, subject) {
     const { status, text } = await fetchAnswer(server, { expression, subject })
@@ -96,7 +96,7 @@ function renderAddress(url) {
  * @param {{ address: string, headers: Record<string, string>, deadlineMs: number, signal?: AbortSignal }} server
  * @param {{ expression: string, subject: string }} query
  * @returns {Promise<{ status: number, text: string }>} status: that of HTTP, whatever it is
- * @throws {BenchError} for a timeout, a failed connection, or an answer above BYTES_MOST; if the signal aborts, its reason
+ * @throws {BenchError} for a timeout, a failed connection, or an answer above BYTES_MOST; the signal's reason when it aborts
  */
 async function fetchAnswer({ address, headers, deadlineMs, signal }, { expression, subject }) {
   const url = new URL(`${address}/api/v1/query`)

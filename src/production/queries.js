@@ -80,12 +80,12 @@ export function computeQueryIntervals(samples) {
   }
 }
 
-/** @typedef {ReturnType<typeof computeQueryIntervals>} Steps */
+/** Scrape interval, rate window and step. @typedef {ReturnType<typeof computeQueryIntervals>} QueryIntervals */
 
 /**
  * Renders the queries for the usage of containers. A rate allows for resets of its counter.
  * @param {Scope} scope
- * @param {Steps} steps
+ * @param {QueryIntervals} intervals
  * @returns PromQL by the name of its result: CPU in cores over the time in which a container ran (`meanCores`, `p95Cores`,
  *   `peakCores`), the number of these `points`, the `throttledFraction` of CFS periods, the highest working set (`memoryBytes`),
  *   and a sample for each container that runs now (`running`)
@@ -153,12 +153,12 @@ export function renderCounterSearches({ namespace }) {
  * @param {typeof REQUEST_COUNTERS[number]} options.counter
  * @param {typeof POD_LABELS[number]} options.labels
  * @param {Scope} options.scope whose containers count these requests
- * @param {Steps} options.steps
+ * @param {QueryIntervals} options.intervals
  * @returns PromQL by the name of its result: requests a second of each pod (`perSecond`), CPU of each container in `cores`, and the
  *   number of these `points`
  */
-export function renderRequestQueries({ counter: { metric, matchers }, labels, scope, steps }) {
-  const { rateSeconds, stepSeconds } = steps
+export function renderRequestQueries({ counter: { metric, matchers }, labels, scope, intervals }) {
+  const { rateSeconds, stepSeconds } = intervals
   const rate = `rate(${metric}{${labels.namespace}="${scope.namespace}", ${labels.pod}!=""${matchers}}[${rateSeconds}s])`
   const deduplicated = `max without (${[...REPLICA_LABELS, ...TARGET_LABELS].join(', ')}) (${rate})`
   const relabelled = `label_replace(${deduplicated}, "pod", "$1", "${labels.pod}", "(.+)")`

@@ -17,7 +17,7 @@ import { createWorkloadFinder } from './workloads.js'
 /**
  * Reads the CPU, memory and requests of the sidecars of a namespace.
  * @import { Prometheus, Sample } from './prometheus.js'
- * @import { Scope, Steps } from './queries.js'
+ * @import { Scope, QueryIntervals } from './queries.js'
  */
 
 /**
@@ -32,7 +32,7 @@ import { createWorkloadFinder } from './workloads.js'
  * @property {number | null} throttledFraction of its CFS periods; null also: it has no CPU limit, or had no period
  * @property {number | null} memoryBytes the highest working set
  * @property {boolean} isRunning now
- * @property {Requests | null} counted its requests; null: no counter has some of it
+ * @property {Requests | null} counted its requests; null: no counter has any
  * @property {Resources} requests
  * @property {Resources} limits
  */
@@ -51,8 +51,8 @@ import { createWorkloadFinder } from './workloads.js'
  * @typedef {object} Production
  * @property {ContainerUse[]} containers
  * @property {ReturnType<typeof createWorkloadFinder>} findWorkload of a pod
- * @property {Steps} steps of the queries
- * @property {Counter[]} counters from which requests were read; []: no counter has some
+ * @property {QueryIntervals} intervals of scrapes and queries
+ * @property {Counter[]} counters from which requests were read; []: no counter has any
  * @property {string[]} lacks sentences on metrics that Prometheus lacks; []: it has all
  */
 
@@ -72,17 +72,17 @@ const NAMED_MOST = 8
  */
 export async function readSidecarUsage(prometheus, scope) {
   const [scrapeInterval] = await prometheus.query(renderScrapeQuery(scope), 'interval of scrapes')
-  const steps = computeQueryIntervals(scrapeInterval?.value ?? null)
-  const usage = await sendQueries(prometheus, renderUsageQueries(scope, steps))
+  const intervals = computeQueryIntervals(scrapeInterval?.value ?? null)
+  const usage = await sendQueries(prometheus, renderUsageQueries(scope, intervals))
   if (usage.meanCores.length === 0)
     throw new BenchError(await findEmptyScopeReason(prometheus, scope), { exitStatus: EXIT.noResult })
   const state = await sendQueries(prometheus, renderStateQueries(scope))
-  const { requests, counters } = await readRequests(prometheus, { scope, steps })
-  const containers = joinContainers({ usage, state, requests, steps })
+  const { requests, counters } = await readRequests(prometheus, { scope, intervals })
+  const containers = joinContainers({ usage, state, requests, intervals })
   return {
     containers,
     findWorkload: createWorkloadFinder(state),
-    steps,
+    intervals,
     counters,
     lacks: listLacks({ usage, state, counters }),
   }
@@ -112,28 +112,28 @@ async function sendQueries(prometheus, queries) {
 /**
  * Reads the requests of each container, by the first counter of REQUEST_COUNTERS that has some.
  * @param {Prometheus} prometheus
- * @param {{ scope: Scope, steps: Steps }} options
+ * @param {{ scope: Scope, intervals: QueryIntervals }} options
  * @returns {Promise<{ requests: Map<string, Requests>, counters: Counter[] }>} requests: by `createContainerKey`, without the
  *   containers whose requests no counter has; counters: those by which requests were found; []: there are none
  * @throws as `query` of `openPrometheus`
  */
-async function readRequests(prometheus, { scope, steps }) {
+async function readRequests(prometheus, { scope, intervals }) {
   /** @type {Map<string, Requests>} */
   const requests = new Map()
   /** @type {Map<string, Counter>} */
   const counters = new Map()
-  const scraped = []
+  const searchedCounters = []
   for (const { labels, expression } of renderCounterSearches(scope)) {
     for (const sample of await prometheus.query(expression, 'counters of requests'))
-      scraped.push({ labels, metric: sample.labels.__name__ })
+      searchedCounters.push({ labels, metric: sample.labels.__name__ })
   }
   // A pod may have the counter of its mesh and Envoy's own: the first of the table wins, and requests count once.
   for (const counter of REQUEST_COUNTERS) {
     const { metric, origin } = counter
     const containers = scope.containers.filter(container => counter.containers.includes(container))
     if (containers.length === 0) continue
-    for (const { labels } of scraped.filter(other => other.metric === metric)) {
-      const options = { counter, labels, scope: { ...scope, containers }, steps }
+    for (const { labels } of searchedCounters.filter(other => other.metric === metric)) {
+      const options = { counter, labels, scope: { ...scope, containers }, intervals }
       for (const [key, counted] of await readCounter(prometheus, options)) {
         if (requests.has(key)) continue
         requests.set(key, counted)
@@ -160,7 +160,7 @@ async function readCounter(prometheus, options) {
   return cores.flatMap(({ labels, value }) => {
     const key = createContainerKey(labels)
     const rate = rateByPod.get(labels.pod)
-    const seconds = (pointsByContainer.get(key) ?? 0) * options.steps.stepSeconds
+    const seconds = (pointsByContainer.get(key) ?? 0) * options.intervals.stepSeconds
     if (rate === undefined) return []
     return [/** @type {[string, Requests]} */ ([key, { perSecond: rate, cores: value, seconds }])]
   })
@@ -181,10 +181,10 @@ const createContainerKey = ({ pod, container, resource = '' }) => `${pod}/${cont
  * @param {Record<keyof ReturnType<typeof renderUsageQueries>, Sample[]>} answers.usage
  * @param {Record<keyof ReturnType<typeof renderStateQueries>, Sample[]>} answers.state
  * @param {Map<string, Requests>} answers.requests by `createContainerKey`
- * @param {Steps} answers.steps
+ * @param {QueryIntervals} answers.intervals
  * @returns {ContainerUse[]}
  */
-function joinContainers({ usage, state, requests: requestsByContainer, steps }) {
+function joinContainers({ usage, state, requests: requestsByContainer, intervals }) {
   const p95 = indexByContainer(usage.p95Cores)
   const peaks = indexByContainer(usage.peakCores)
   const points = indexByContainer(usage.points)
@@ -206,7 +206,7 @@ function joinContainers({ usage, state, requests: requestsByContainer, steps }) 
       meanCores,
       p95Cores: p95.get(key) ?? meanCores,
       peakCores: peaks.get(key) ?? meanCores,
-      seconds: (points.get(key) ?? 0) * steps.stepSeconds,
+      seconds: (points.get(key) ?? 0) * intervals.stepSeconds,
       throttledFraction: throttled.get(key) ?? null,
       memoryBytes: memory.get(key) ?? null,
       isRunning: running.has(key),

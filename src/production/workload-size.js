@@ -32,7 +32,7 @@ const SECONDS_LEAST = 7200
 /**
  * Renders in one line how requests and limits are computed from use. The smallest CPU request, the smallest memory and the limit of
  * throttled containers are left out.
- * @param {{ rateSeconds: number }} steps rateSeconds: the window of rates
+ * @param {{ rateSeconds: number }} intervals rateSeconds: the window of rates
  * @returns {string}
  */
 export function renderSizingRule({ rateSeconds }) {
@@ -164,7 +164,11 @@ function computeRequestAndLimits({ p95Cores, peakCores, throttledFraction, memor
   }
 }
 
-/** @param {number | null} fraction of the periods; null: not known, and it does not count as throttled */
+/**
+ * Says whether so many periods were throttled that a workload needs a change.
+ * @param {number | null} fraction of the periods; null: not known
+ * @returns {boolean} false also: it is not known
+ */
 const isThrottled = fraction => fraction !== null && fraction >= THROTTLED_LEAST
 
 /**

@@ -101,7 +101,7 @@ export async function unpackBundle(file, folder) {
   makeFolder(path.join(folder, 'raw'))
 }
 
-/** Throws what is wrong with a bundle. @typedef {(why: string, cause?: unknown) => never} Refuse */
+/** Throws a BenchError that says why a bundle is refused. @typedef {(why: string, cause?: unknown) => never} Refuse */
 
 /**
  * Asserts that an entry is a file that a bundle may have, and that it is the first of its name.

@@ -142,7 +142,7 @@ export function createChartSections(groups) {
 /**
  * Draws the rounds of each result.
  * @param {Pick<ChartInput, 'summary' | 'arms' | 'colourFor'>} options arms: those that are drawn
- * @returns {ReportChart[]} beside other results, a chart has the index of its result as `part` and its heading in the title
+ * @returns {ReportChart[]} beside other results, a chart has its `resultIndex`, and the heading of its result in the title
  * @throws {BenchError} if a result is of a kind that this version of the kit does not have
  */
 function drawRoundsOfResults({ summary, arms, colourFor }) {
@@ -152,7 +152,7 @@ function drawRoundsOfResults({ summary, arms, colourFor }) {
     if (heading === undefined) return charts
     return charts.map(chart => ({
       ...chart,
-      part: i,
+      resultIndex: i,
       id: `${chart.id}-${i + 1}`,
       title: `${chart.title}: ${lowerFirstLetter(heading)}`,
     }))

@@ -107,11 +107,11 @@ export function createSummarySections(summary, claims) {
 /**
  * Creates a section for each result: verdicts, tables of arms if it has rounds, and its charts of rounds.
  * @param {Summary} summary
- * @param {ReportChart[]} rounds charts; [] for a terminal
+ * @param {ReportChart[]} roundCharts of all results; [] for a terminal
  * @returns {Section[]}
  * @throws {BenchError} if a result is of a kind that this version of the kit does not have
  */
-function createResultSections(summary, rounds) {
+function createResultSections(summary, roundCharts) {
   return listResults(summary).map(({ result, sections, heading }, i) => ({
     id: i === 0 ? 'results' : `results-${i + 1}`,
     name: heading ?? 'Results',
@@ -119,7 +119,7 @@ function createResultSections(summary, rounds) {
     blocks: [
       ...createVerdictBlocks(result, summary.shows),
       ...(sections.hasRounds === false ? [] : createArmBlocks(result, summary)),
-      ...createRoundBlocks(rounds.filter(({ part = 0 }) => part === i)),
+      ...createRoundBlocks(roundCharts.filter(({ resultIndex = 0 }) => resultIndex === i)),
     ],
   }))
 }

@@ -31,7 +31,7 @@ export function createProvenanceSection(manifest, records) {
 }
 
 /**
- * Tabulates the run, when it was resumed, the command and the kit that the numbers are from.
+ * Tabulates where the numbers are from: the run and its resumes, the command, the kit, and the versions of schema and method.
  * @param {Manifest | BalanceManifest} manifest
  * @param {string[][]} [more] last rows: pairs of name and value
  * @returns {Table}

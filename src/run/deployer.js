@@ -7,17 +7,17 @@
 /**
  * Creates one deployment of all processes that a trial deploys step by step.
  * @param {Target} target
- * @param {{ start: number, folder: string }} place start: a number that no other start of the run has; folder: for the files of
- *   the processes
+ * @param {{ start: number, folder: string }} startOptions start: a number that no other start of the run has; folder: for the files
+ *   of the processes
  * @returns deploy: starts processes and returns them before they are ready, or throws the target's error; end: removes some;
  *   deployment: all that `end` has not removed, for the caller to remove
  */
-export function createDeployer(target, place) {
+export function createDeployer(target, startOptions) {
   /** @type {Deployment[]} */
   let deployments = []
   /** @type {Deploy} */
   const deploy = async (specs, options) => {
-    const deployed = await target.deploy(specs, { ...place, ...options })
+    const deployed = await target.deploy(specs, { ...startOptions, ...options })
     deployments.push(deployed)
     return deployed.processes
   }

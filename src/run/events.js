@@ -25,7 +25,7 @@
  * @property {number} atMs
  */
 /**
- * Samples of the processes of a window. On a cluster, all samples of a window come when it ends.
+ * A sample of the processes of a trial, in its warm-up or window. On a cluster, all samples come when the window ends.
  * @typedef {object} Sampled
  * @property {'sampled'} kind
  * @property {ProcessSpec[]} specs in the order of the readings

@@ -33,7 +33,7 @@ import { hashScripts, locateKitScripts } from './scripts.js'
  * @property {Interrupted} [interrupted] the run to resume, whose recorded trials are not run again
  * @property {ParityCache} [parityCache] absent: every equal-work check is made
  * @property {Turns} [turns] absent: no other run is in progress beside this one
- * @property {Assess} [assess] computes after each round how precise the run is
+ * @property {Assess} [assess] computes after each round how precise the run is; absent: the plan has no precision
  * @property {string} [echoScripts] the folder of other applications than the kit's
  */
 
@@ -141,7 +141,7 @@ async function createFirstManifest({ preparation: { plan, programs, layout }, si
 }
 
 /**
- * The idle and stolen fractions of the CPU time of all CPUs.
+ * The idle and stolen fractions of the CPU time of all CPUs in an observation of so many seconds.
  * @typedef {{ seconds: number, idleFraction: number, stealFraction: number }} IdleTimes
  */
 

@@ -173,7 +173,7 @@ export async function awaitLoadResults({ testbed, trials, signal }, { generator,
   if (ending === 'late') throw await createError(`did not end within ${EXIT_SECONDS} s`)
   if (ending !== 'status 0') throw await createError(`ended with ${ending}`)
   const log = await process.readLog()
-  const results = trials.map((_, place) => testbed.programs.load.parseResult(log, place))
+  const results = trials.map((_, i) => testbed.programs.load.parseResult(log, i))
   if (results.includes(null)) throw await createError('left no result')
   return /** @type {LoadResult[]} */ (results)
 }

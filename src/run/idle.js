@@ -40,7 +40,7 @@ export async function lookWithIdleCpu(processes, { loads, look, wait }) {
     const cores = nextLooks.map((after, i) => computeCpuCores(lastLooks[i].cpu, after.cpu))
     lastLooks = nextLooks
     const isSettled = span > 1 && sidecars.every(i => isIdle(cores[i]) && isCpuStable(cores[i], leastCores[i]))
-    leastCores = cores.map((now, i) => computeLeast(now, leastCores[i]))
+    leastCores = cores.map((now, i) => computeLeastKnown(now, leastCores[i]))
     if (isSettled) break
   }
   return lastLooks.map((lastLook, i) => ({ ...lastLook, idleCpuCores: isIdle(leastCores[i]) ? leastCores[i] : null }))
@@ -54,12 +54,12 @@ export async function lookWithIdleCpu(processes, { loads, look, wait }) {
 const isIdle = cores => cores === null || cores <= IDLE_CORES_MOST
 
 /**
- * Computes the smaller of two values.
+ * Computes the smaller of two values. Null is skipped.
  * @param {number | null} a
  * @param {number | null} b
- * @returns {number | null} the one that is known; null: neither is
+ * @returns {number | null} the only one that is known; null: neither is
  */
-function computeLeast(a, b) {
+function computeLeastKnown(a, b) {
   return a === null || b === null ? (a ?? b) : Math.min(a, b)
 }
 

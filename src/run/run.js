@@ -96,7 +96,7 @@ export async function runPlan({ plan, testbed, kinds, manifest, execution = {}, 
     await turns.awaitTurn()
     watch?.({ kind: 'phase', phase: 'parity', atMs: Date.now() })
     const served = await checkArms(context, { plan, kind: kinds[0], gate, cache: execution.parityCache })
-    for (const [i, kind] of kinds.entries()) await measurePart(context, { plan: served, kind, i })
+    for (const [partIndex, kind] of kinds.entries()) await measurePart(context, { plan: served, kind, partIndex })
     // An abort at the end of the last trial has removed the services to retain: the run is then not finished.
     signal.throwIfAborted()
     writeManifest({ ended: 'finished' })
@@ -174,17 +174,17 @@ async function checkArms(context, { plan, kind, gate, cache }) {
 /**
  * Measures a part of the plan, which has one kind of trial.
  * @param {RunContext} context
- * @param {{ plan: Plan, kind: Kind, i: number }} options i: the index of the part
+ * @param {{ plan: Plan, kind: Kind, partIndex: number }} options
  * @throws an error of the kind, such as the signal's reason when it aborts
  */
-async function measurePart(context, { plan, kind, i }) {
+async function measurePart(context, { plan, kind, partIndex }) {
   const { execution, recorded, recordedRounds, writeManifest, announce, watcher, signal } = context
   const { say, watch } = watcher
   const testbed = { ...context.testbed, kind }
   const runTrials = createTrialRunner({ ...context, testbed })
-  const laterTrials = plan.parts.slice(i + 1).flatMap(({ trials }) => trials)
+  const laterTrials = plan.parts.slice(partIndex + 1).flatMap(({ trials }) => trials)
   await kind.measure({
-    plan: { ...plan, ...plan.parts[i] },
+    plan: { ...plan, ...plan.parts[partIndex] },
     cpus: testbed.site.cpus,
     run: async ({ trial, ...progress }) => (await runTrials({ trials: [trial], ...progress }))[0],
     runTrials,

@@ -13,7 +13,7 @@ import { renderProfileName } from '../services/profiles.js'
  * @import { Pipeline } from '../model/pipeline.js'
  */
 
-/** @typedef {Pick<Arm, 'plane' | 'variant' | 'profile'>} Scripted */
+/** The fields of an arm that choose its scripts. @typedef {Pick<Arm, 'plane' | 'variant' | 'profile'>} ScriptedArm */
 /** @typedef {{ hasVariants: boolean, tool: { name: string } | null }} ScriptedPlane */
 /** @typedef {Pick<Programs, 'scripts' | 'tools' | 'pipelines'> & { planes: Record<string, ScriptedPlane> }} ScriptedPrograms */
 
@@ -34,7 +34,7 @@ export function locateKitScripts({ load }) {
  * Finds the folder of scripts that an arm's sidecars run: that of its pipeline, its profile, its variant (unless the variant
  * names another program), or the kit.
  * @param {{ programs: ScriptedPrograms, folders: Pick<Folders, 'pipyScripts'> }} testbed
- * @param {Scripted} arm
+ * @param {ScriptedArm} arm
  * @returns {string} the kit's folder also for planes that run no scripts
  */
 export function findScriptFolder({ programs, folders }, arm) {
@@ -47,7 +47,7 @@ export function findScriptFolder({ programs, folders }, arm) {
 
 /**
  * Hashes the folders of scripts, for the manifest.
- * @param {{ arms: Scripted[], programs: ScriptedPrograms, folders: ReturnType<typeof locateKitScripts> }} options
+ * @param {{ arms: ScriptedArm[], programs: ScriptedPrograms, folders: ReturnType<typeof locateKitScripts> }} options
  * @returns {ScriptFolder[]} those of the load, of the applications, and of each plane, profile or variant that runs scripts
  * @throws the system's error if a folder cannot be read
  */

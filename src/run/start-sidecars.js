@@ -27,7 +27,7 @@ const WAITING_MOST = BATCH_SIDECARS / 2
  * @property {Batch[]} batches
  * @property {Deploy} deploy
  * @property {boolean} arePods no pace is needed
- * @property {number} deadlineSeconds
+ * @property {number} deadlineSeconds from now on, after which no more are started; unused if `arePods`
  * @property {(error: Error) => void} fail is called if a pod does not become ready, also after an abort
  * @property {AbortSignal} signal
  */

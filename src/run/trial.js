@@ -252,8 +252,8 @@ async function deployTrials({ testbed, trials, start, nextStart, folder, clock, 
   const isInterleaved = trials.length > 1
   const starting = trials.map(({ id, arm, round }, i) => {
     const armFolder = isInterleaved ? path.join(testbed.folders.raw, id) : folder
-    const place = { start: i === 0 ? start : nextStart(), folder: armFolder }
-    return standingServices[i] ?? testbed.kind.start({ testbed, arm, round, ...place, isInterleaved, signal })
+    const startOptions = { start: i === 0 ? start : nextStart(), folder: armFolder }
+    return standingServices[i] ?? testbed.kind.start({ testbed, arm, round, ...startOptions, isInterleaved, signal })
   })
   const started = await Promise.allSettled(starting)
   for (const result of started) if (result.status === 'fulfilled') services.push(result.value)

@@ -130,7 +130,8 @@ function createObservation({ site }, { processes, window, before, watched, edges
  * @returns {ObservationRecord['processes'][number]}
  */
 function createObservedProcess(spec, name) {
-  // The files of the sidecars of a batch are in raw/: the record has one of them.
+  // A batch has the files of up to 40 sidecars: to stay small, the record keeps only the first, its list of arguments. A pod is a
+  // batch of one: its record keeps the first file of its sidecar.
   const files = spec.batchOf === undefined ? spec.files : spec.files.slice(0, 1)
   return {
     name,

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
+import { PRIMARY } from '../judge/quantities.js'
 import { renderCommand } from '../lib/render-command.js'
 import { ROUNDS_LEAST } from '../lib/stats.js'
 import { listComparisons } from '../model/results.js'
@@ -87,7 +88,10 @@ function listMissingRepeats({ summary, manifest: { command = [], ended, precisio
     { what, why: '', commands: [{ command: renderCommand('bench', options), gives: what }] },
   ]
   if (ended === 'interrupted') return createEntry('the other repeats', `--resume ${folder}`)
-  const hasPairs = listComparisons(summary).some(c => !c.isControl && c.verdict === 'indicative')
+  const primaries = [PRIMARY.name, ...summary.shows.quantities.slice(0, 1)]
+  const hasPairs = listComparisons(summary).some(
+    ({ isControl, quantity, verdict }) => !isControl && verdict === 'indicative' && primaries.includes(quantity),
+  )
   if (!hasPairs || rounds >= ROUNDS_LEAST || !words.every(word => PLAIN_WORD.test(word)) || words.includes('--resume'))
     return []
   const roundsAt = words.indexOf('--rounds')

@@ -36,7 +36,7 @@ export function addLabNew(lab, context) {
  * Copies the shortest script.
  * @param {string} folder that does not exist
  * @returns {string[]} lines that say what the copy is, and how to count it
- * @throws {UsageError | BenchError} as `copyShortestScript`
+ * @throws {UsageError} if the folder exists, cannot be made, or its name has a comma; {BenchError} if the copy fails
  */
 function createShortestCopy(folder) {
   copyShortestScript(folder)
@@ -53,7 +53,7 @@ function createShortestCopy(folder) {
  * Copies the kit's scripts, with the tests of their pure parts.
  * @param {string} folder that does not exist
  * @returns {string[]} lines that say what the copy is, and how to test and measure it
- * @throws {UsageError | BenchError} as `copyKitScripts`
+ * @throws {UsageError} if the folder exists, cannot be made, or its name has a comma; {BenchError} if the copy fails
  */
 function createCopy(folder) {
   const tests = copyKitScripts(folder)

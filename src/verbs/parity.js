@@ -15,7 +15,8 @@ import {
   tryPlane,
   writeParityCertificates,
 } from '../parity/try-plane.js'
-import { joinAlikeLines, splitByLacks } from '../parity/verdict/rows.js'
+import { sortDifferences } from '../parity/verdict/lacks.js'
+import { joinAlikeLines } from '../parity/verdict/rows.js'
 import { parsePlanes } from '../prepare/option-parsers.js'
 import { findPlane } from '../prepare/programs.js'
 import { withSite } from '../prepare/site.js'
@@ -138,11 +139,11 @@ async function tryConfiguration(options, deployed) {
  */
 export function renderParityDifferences(rows, lacks) {
   return rows.flatMap(row => {
-    const { known, unknown, mended } = splitByLacks(row, lacks)
+    const { declared, undeclared, stale } = sortDifferences(row, lacks)
     return [
-      ...joinAlikeLines(unknown).map(text => ({ isKnown: false, text: `${row.name}: ${text}` })),
-      ...mended.map(why => ({ isKnown: false, text: `${row.name}: declared, and nothing shows it: ${why}` })),
-      ...known.map(why => ({ isKnown: true, text: `${row.name}: ${why}` })),
+      ...joinAlikeLines(undeclared).map(text => ({ isKnown: false, text: `${row.name}: ${text}` })),
+      ...stale.map(why => ({ isKnown: false, text: `${row.name}: declared, and nothing shows it: ${why}` })),
+      ...declared.map(why => ({ isKnown: true, text: `${row.name}: ${why}` })),
     ]
   })
 }

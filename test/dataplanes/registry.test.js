@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { assertPlaneName, loadPlanes, MESHES } from '../../src/dataplanes/registry.js'
-import { splitByLacks } from '../../src/parity/verdict/rows.js'
+import { sortDifferences } from '../../src/parity/verdict/lacks.js'
 import { DEFAULT_CONDITIONS } from '../fakes/fake-records.js'
 
 const dataPlanes = Object.values(await loadPlanes())
@@ -93,12 +93,12 @@ describe('a lack', () => {
   ])
 
   it.each(cases)('of %s under %s covers in %s what it describes, and no opposite: %s', (...[plane, ...row]) => {
-    const [protocol, name, line, known] = row
+    const [protocol, name, line, declared] = row
     const configuration = /** @type {const} */ ({ tls: 'ecdsa-p256', trafficPolicy: 'listed', protocol })
     const lacks = find(plane).findLacks?.({ ...configuration, modes: ['strict', 'permissive'] }) ?? []
-    expect(splitByLacks({ name, found: 'x', expected: 'y', differences: [line] }, lacks)).toMatchObject({
-      known: { length: known },
-      unknown: { length: 1 - known },
+    expect(sortDifferences({ name, found: 'x', expected: 'y', differences: [line] }, lacks)).toMatchObject({
+      declared: { length: declared },
+      undeclared: { length: 1 - declared },
     })
   })
 })

@@ -24,17 +24,26 @@ export function createArms(fields = {}) {
 }
 
 /**
- * @param {{ folder: string, arms?: Arm[], rounds?: number, recorded?: number, manifest?: Partial<Omit<Manifest, 'settings'>>,
- *   settings?: Partial<RunSettings>, change?: (record: TrialRecord) => TrialRecord }} options recorded: trials that are
- *   on disk, fewer where the run was cut short
+ * @typedef {{ arms?: Arm[], rounds?: number, recorded?: number, manifest?: Partial<Omit<Manifest, 'settings'>>,
+ *   settings?: Partial<RunSettings>, change?: (record: TrialRecord) => TrialRecord }} FakeRun recorded: trials, fewer where the run
+ *   was cut short
  */
-export function writeFakeRun({ folder, arms = createArms(), rounds = 6, manifest = {}, settings = {}, ...options }) {
+
+/** Creates a run that is on no disk. @param {FakeRun} [options] */
+export function createFakeRun({ arms = createArms(), rounds = 6, manifest = {}, settings = {}, ...options } = {}) {
   const { recorded = arms.length * rounds, change = record => record } = options
+  const records = Array.from({ length: recorded }, (_, i) =>
+    change(createTrial(arms[i % arms.length], 1 + Math.floor(i / arms.length))),
+  )
+  return { manifest: createManifest({ arms, rounds, settings, ...manifest }), records }
+}
+
+/** @param {FakeRun & { folder: string }} options */
+export function writeFakeRun({ folder, ...options }) {
+  const { manifest, records } = createFakeRun(options)
   createResultsFolder(folder)
-  const whole = createManifest({ arms, rounds, settings, ...manifest })
-  writeFileSync(path.join(folder, 'manifest.json'), JSON.stringify(whole))
-  for (let i = 0; i < recorded; i++) {
-    const record = change(createTrial(arms[i % arms.length], 1 + Math.floor(i / arms.length)))
+  writeFileSync(path.join(folder, 'manifest.json'), JSON.stringify(manifest))
+  for (const record of records) {
     appendTrial(folder, record)
     if (record.window === null) continue
     mkdirSync(path.join(folder, 'raw', record.trial.id), { recursive: true })

@@ -314,45 +314,6 @@ describe('what goes wrong in a run', () => {
     await expectNothingLeft()
   })
 
-  it(
-    'ends the run when the API server is gone, keeps what was measured, and names cleanup, which then removes it',
-    { timeout: 360_000 },
-    async () => {
-      const config = parse(readFileSync(`${kubeconfig}`, 'utf8'))
-      const server = new URL(config.clusters[0].cluster.server)
-      /** @type {Set<net.Socket>} */
-      const sockets = new Set()
-      const proxy = net.createServer(socket => {
-        const there = net.connect(Number(server.port), server.hostname)
-        for (const s of [socket, there]) sockets.add(s.on('error', () => {}))
-        socket.pipe(there).pipe(socket)
-      })
-      const { port } = await listen(proxy)
-      Object.assign(config.clusters[0].cluster, {
-        server: `https://127.0.0.1:${port}`,
-        'tls-server-name': server.hostname,
-      })
-      const { out, child } = start([...smoke, '--planes', 'none', '--rounds', '5'], {
-        config: saveConfig(stringify(config), 'proxied.yaml'),
-      })
-      await waitForCondition(() => records(out).length > 0, { what: 'a trial', deadlineSeconds: 100, intervalMs: 100 })
-      proxy.close()
-      for (const socket of sockets) socket.destroy()
-      const { exitCode, stderr } = await child
-      expect(exitCode).toBe(1)
-      expect(stderr).toMatch(/has not answered for \d+ s \(.*\); .*npm run cleanup -- --target kubernetes/)
-      expect(records(out).length).toBeGreaterThan(0)
-      expect(listArms(readSummary(out))).toHaveLength(1)
-      const { stdout } = await start([], { verb: 'cleanup' }).child
-      expect(stdout.match(/removed namespace/g)).toHaveLength(2)
-      await expectNothingLeft()
-      // The ledger names the address of the proxy, at which no cluster is any more.
-      const [, run] = stdout.match(/npm run cleanup -- (\S+) --cluster-gone/) ?? []
-      const { stdout: removed } = await execa('node', ['src/cli.js', 'cleanup', `${run}`, '--cluster-gone'])
-      expect(removed).toMatch(new RegExp(`removed folder .*/${run}`))
-    },
-  )
-
   it('gives a pod the quota of --pod-cpu, and stops in order on SIGINT', { timeout: 120_000 }, async () => {
     const namespace = 'sidecar-bench-pod-cpu'
     const options = [
@@ -403,69 +364,128 @@ describe('what goes wrong in a run', () => {
   })
 })
 
-describe.concurrent('what stops a run before it measures', () => {
+// They wait most of their time, and nothing is said about their numbers. The longest begin first.
+describe.concurrent('runs beside each other', () => {
   // Where there is no cluster, nothing was tried.
   afterAll(() => (kubeconfig ? expectNothingLeft() : undefined))
 
-  it('is no kubeconfig', async () => {
-    const { stderr, exitCode } = await execa('node', ['src/cli.js', 'bench', '--target', 'kubernetes'], {
-      ...{ env: { KUBECONFIG: '', HOME: scratch }, reject: false },
+  it(
+    'are 50 copies of a service, which come up at once, each with its sidecar, and go',
+    { timeout: 480_000 },
+    async () => {
+      const options =
+        '--measure capacity --services 50 --link pair --planes pipy --cpu 0.02 --rate 20 --users 4 --profile smoke'
+      const { out, child } = start(options.split(' '))
+      const { stderr } = await child
+      const [record] = readRun(out).records
+      expect(record, `${stderr}`).toBeDefined()
+      expect(record.outcome, `${stderr}`).not.toBe('failed')
+      expect(record.processes.filter(p => p.role === 'sidecar')).toHaveLength(51)
+      console.log(
+        `50 copies: ready in ${record.phasesSeconds.start.toFixed(1)} s, gone in ${record.phasesSeconds.stop.toFixed(1)} s`,
+      )
+    },
+  )
+
+  it(
+    'ends the run when the API server is gone, keeps what was measured, and names cleanup, which then removes it',
+    { timeout: 480_000 },
+    async () => {
+      const config = parse(readFileSync(`${kubeconfig}`, 'utf8'))
+      const server = new URL(config.clusters[0].cluster.server)
+      /** @type {Set<net.Socket>} */
+      const sockets = new Set()
+      const proxy = net.createServer(socket => {
+        const there = net.connect(Number(server.port), server.hostname)
+        for (const s of [socket, there]) sockets.add(s.on('error', () => {}))
+        socket.pipe(there).pipe(socket)
+      })
+      const { port } = await listen(proxy)
+      Object.assign(config.clusters[0].cluster, {
+        server: `https://127.0.0.1:${port}`,
+        'tls-server-name': server.hostname,
+      })
+      const { out, child } = start([...smoke, '--planes', 'none', '--rounds', '5'], {
+        config: saveConfig(stringify(config), 'proxied.yaml'),
+      })
+      await waitForCondition(() => records(out).length > 0, { what: 'a trial', deadlineSeconds: 100, intervalMs: 100 })
+      proxy.close()
+      for (const socket of sockets) socket.destroy()
+      const { exitCode, stderr } = await child
+      expect(exitCode).toBe(1)
+      expect(stderr).toMatch(/has not answered for \d+ s \(.*\); .*npm run cleanup -- --target kubernetes/)
+      expect(records(out).length).toBeGreaterThan(0)
+      expect(listArms(readSummary(out))).toHaveLength(1)
+      const { stdout } = await start([], { verb: 'cleanup' }).child
+      expect(stdout.match(/removed namespace/g)).toHaveLength(2)
+      // The ledger names the address of the proxy, at which no cluster is any more.
+      const [, run] = stdout.match(/npm run cleanup -- (\S+) --cluster-gone/) ?? []
+      const { stdout: removed } = await execa('node', ['src/cli.js', 'cleanup', `${run}`, '--cluster-gone'])
+      expect(removed).toMatch(new RegExp(`removed folder .*/${run}`))
+    },
+  )
+
+  describe.concurrent('what stops a run before it measures', () => {
+    it('is no kubeconfig', async () => {
+      const { stderr, exitCode } = await execa('node', ['src/cli.js', 'bench', '--target', 'kubernetes'], {
+        ...{ env: { KUBECONFIG: '', HOME: scratch }, reject: false },
+      })
+      expect(stderr).toMatch(/no kubeconfig: set KUBECONFIG/)
+      expect(exitCode).toBe(2)
     })
-    expect(stderr).toMatch(/no kubeconfig: set KUBECONFIG/)
-    expect(exitCode).toBe(2)
-  })
 
-  it.for([
-    { what: 'a context that is not there', options: '--context tset', status: 2, words: /no context "tset".*"test"/ },
-    {
-      what: 'a node that is not there',
-      options: '--node edge-9',
-      status: 2,
-      words: /--node edge-9: the cluster has no such node/,
-    },
-    {
-      what: 'an image that cannot be pulled',
-      options: '--image pipy=localhost/nothing:test',
-      status: 4,
-      words: /the plane pipy cannot be measured: .*the image localhost\/nothing:test .* cannot be pulled: /,
-    },
-    {
-      what: 'an image of something else',
-      options: '--image pipy=localhost/node:test',
-      status: 4,
-      words: /the plane pipy cannot be measured: .*pipy/,
-    },
-    {
-      what: 'a node without room',
-      options: `--cpu ${os.availableParallelism()}`,
-      status: 1,
-      words: /no node takes the pod .*Insufficient cpu/,
-    },
-  ])('is $what', { timeout: 90_000 }, async ({ options, status, words }) => {
-    const { stderr, exitCode } = await start([...smoke, '--planes', 'pipy', ...options.split(' ')]).child
-    expect(stderr).toMatch(words)
-    expect(exitCode).toBe(status)
-  })
+    it.for([
+      { what: 'a context that is not there', options: '--context tset', status: 2, words: /no context "tset".*"test"/ },
+      {
+        what: 'a node that is not there',
+        options: '--node edge-9',
+        status: 2,
+        words: /--node edge-9: the cluster has no such node/,
+      },
+      {
+        what: 'an image that cannot be pulled',
+        options: '--image pipy=localhost/nothing:test',
+        status: 4,
+        words: /the plane pipy cannot be measured: .*the image localhost\/nothing:test .* cannot be pulled: /,
+      },
+      {
+        what: 'an image of something else',
+        options: '--image pipy=localhost/node:test',
+        status: 4,
+        words: /the plane pipy cannot be measured: .*pipy/,
+      },
+      {
+        what: 'a node without room',
+        options: `--cpu ${os.availableParallelism()}`,
+        status: 1,
+        words: /no node takes the pod .*Insufficient cpu/,
+      },
+    ])('is $what', { timeout: 90_000 }, async ({ options, status, words }) => {
+      const { stderr, exitCode } = await start([...smoke, '--planes', 'pipy', ...options.split(' ')]).child
+      expect(stderr).toMatch(words)
+      expect(exitCode).toBe(status)
+    })
 
-  it('is a cluster that does not answer', async () => {
-    const config = parse(readFileSync(`${kubeconfig}`, 'utf8'))
-    config.clusters[0].cluster.server = 'https://127.0.0.1:9'
-    const { stderr, exitCode } = await start(smoke, { config: saveConfig(stringify(config), 'dead.yaml') }).child
-    expect(stderr).toMatch(/the API server https:\/\/127\.0\.0\.1:9 .*cannot be reached: is the cluster up\?/)
-    expect(exitCode).toBe(1)
-  })
+    it('is a cluster that does not answer', async () => {
+      const config = parse(readFileSync(`${kubeconfig}`, 'utf8'))
+      config.clusters[0].cluster.server = 'https://127.0.0.1:9'
+      const { stderr, exitCode } = await start(smoke, { config: saveConfig(stringify(config), 'dead.yaml') }).child
+      expect(stderr).toMatch(/the API server https:\/\/127\.0\.0\.1:9 .*cannot be reached: is the cluster up\?/)
+      expect(exitCode).toBe(1)
+    })
 
-  it('is a user without rights: it says which verb on what', async () => {
-    const { stderr, exitCode } = await start(smoke, { config: forbiddenConfig }).child
-    expect(stderr).toMatch(/cannot list resource "nodes".*k8s\/rbac\.yaml/)
-    expect(exitCode).toBe(1)
-  })
+    it('is a user without rights: it says which verb on what', async () => {
+      const { stderr, exitCode } = await start(smoke, { config: forbiddenConfig }).child
+      expect(stderr).toMatch(/cannot list resource "nodes".*k8s\/rbac\.yaml/)
+      expect(exitCode).toBe(1)
+    })
 
-  it('is a namespace of that name, which is left as it is', async () => {
-    const { stderr, exitCode } = await start([...smoke, '--namespace', USER]).child
-    expect(stderr).toMatch(new RegExp(`the namespace ${USER} is already there: give --namespace another`))
-    expect(exitCode).toBe(1)
-    expect((await kubectl('get', 'namespace', USER, '-o', 'jsonpath={.status.phase}')).stdout).toBe('Active')
+    it('is a namespace of that name, which is left as it is', async () => {
+      const { stderr, exitCode } = await start([...smoke, '--namespace', USER]).child
+      expect(stderr).toMatch(new RegExp(`the namespace ${USER} is already there: give --namespace another`))
+      expect(exitCode).toBe(1)
+      expect((await kubectl('get', 'namespace', USER, '-o', 'jsonpath={.status.phase}')).stdout).toBe('Active')
+    })
   })
 })
 
@@ -483,23 +503,6 @@ describe('a webhook that stops a run', () => {
     } finally {
       await webhook.stop()
     }
-    await expectNothingLeft()
-  })
-})
-
-describe('copies of a service', () => {
-  it('come up 50 at once, each with its sidecar, and go', { timeout: 400_000 }, async () => {
-    const options =
-      '--measure capacity --services 50 --link pair --planes pipy --cpu 0.02 --rate 20 --users 4 --profile smoke'
-    const { out, child } = start(options.split(' '))
-    const { stderr } = await child
-    const [record] = readRun(out).records
-    expect(record, `${stderr}`).toBeDefined()
-    expect(record.outcome, `${stderr}`).not.toBe('failed')
-    expect(record.processes.filter(p => p.role === 'sidecar')).toHaveLength(51)
-    console.log(
-      `50 copies: ready in ${record.phasesSeconds.start.toFixed(1)} s, gone in ${record.phasesSeconds.stop.toFixed(1)} s`,
-    )
     await expectNothingLeft()
   })
 })

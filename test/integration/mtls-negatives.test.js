@@ -11,7 +11,7 @@ import { renderSpiffeId } from '../../src/model/sidecar-contract.js'
 import { listAccessDifferences } from '../../src/parity/beside/access.js'
 import { PEERS } from '../../src/parity/beside/peers.js'
 import { chooseInterception, listDeclaredLacks } from '../../src/parity/try-plane.js'
-import { splitByLacks } from '../../src/parity/verdict/rows.js'
+import { sortDifferences } from '../../src/parity/verdict/lacks.js'
 import { makeFolder } from '../fakes/scratch.js'
 import { createLocalRig } from './local-rig.js'
 import { sidecarPlanes } from './real-tools.js'
@@ -90,9 +90,9 @@ describe.each(cases)('the sidecar of $plane.name under the policy $trafficPolicy
     const lacks = listDeclaredLacks(plane, { ...measured, trafficPolicy })
     const held = Object.entries(ROWS).map(([direction, name]) => {
       const differences = listAccessDifferences(tried.filter(one => one.direction === direction))
-      return splitByLacks({ name, found: '', expected: '', differences }, lacks)
+      return sortDifferences({ name, found: '', expected: '', differences }, lacks)
     })
-    expect(held.flatMap(({ unknown, mended }) => [...unknown, ...mended])).toEqual([])
+    expect(held.flatMap(({ undeclared, stale }) => [...undeclared, ...stale])).toEqual([])
     expect(tried.length).toBeGreaterThan(40)
   })
 

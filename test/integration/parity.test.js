@@ -13,7 +13,7 @@ import {
   listDeclaredLacks,
   writeParityCertificates,
 } from '../../src/parity/try-plane.js'
-import { splitByLacks } from '../../src/parity/verdict/rows.js'
+import { sortDifferences } from '../../src/parity/verdict/lacks.js'
 import { makeFolder } from '../fakes/scratch.js'
 import { createLocalRig } from './local-rig.js'
 import { sidecarPlanes } from './real-tools.js'
@@ -111,11 +111,11 @@ async function tryCase({ plane, tool, measured, slot }) {
       ? { 'parity-logging': 'nothing for 160 requests' }
       : { 'parity-features': listFeatures(features).join(', ') }),
   }
-  const held = rows.map(row => ({ name: row.name, ...splitByLacks(row, lacks) }))
-  expect(held.flatMap(({ name, unknown }) => unknown.map(line => `${name}: ${line}`)).join('\n')).toBe('')
+  const held = rows.map(row => ({ name: row.name, ...sortDifferences(row, lacks) }))
+  expect(held.flatMap(({ name, undeclared }) => undeclared.map(line => `${name}: ${line}`)).join('\n')).toBe('')
   expect(Object.fromEntries(rows.map(row => [row.name, row.expected]))).toEqual(all)
   // What a plane lacks no more is to be declared no more.
-  expect(held.flatMap(({ mended }) => mended)).toEqual([])
+  expect(held.flatMap(({ stale }) => stale)).toEqual([])
   expect(lacks.filter(({ row }) => !rows.some(({ name }) => name === row))).toEqual([])
   expect(endings, 'the processes that were started').toEqual([null, null, null])
 }

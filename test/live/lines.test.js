@@ -110,10 +110,10 @@ describe('a number of a line', () => {
     const row = QUANTITIES.rolloutSeconds
     const seconds = formatValue(row, Number(row.measure({ record })))
     expect(seconds).toBe('1.23')
-    expect(renderTrialLine(record)).toContain(`20 sidecars: time of the rollout ${seconds} s`)
+    expect(renderTrialLine(record)).toContain(`20 sidecars: rollout ${seconds} s`)
     expect(renderTrialLine(record)).not.toContain('undefined')
     const late = { ...numbers, first: { ...first, lastCensoredSeconds: 1 } }
-    expect(renderTrialLine({ ...record, rollout: late })).toContain('time of the rollout – s')
+    expect(renderTrialLine({ ...record, rollout: late })).toContain('20 sidecars: rollout not timed')
   })
 
   it('is that of the report: how far a growth came', () => {

@@ -18,7 +18,7 @@ function createProduction(count) {
   }))
   const findWorkload = createWorkloadFinder({ podOwners: [], replicaSetOwners: [] })
   const lacks = ['No counter of requests of these pods is scraped: no CPU per request.']
-  return { containers, findWorkload, steps: computeQueryIntervals(40), counters: [], lacks }
+  return { containers, findWorkload, intervals: computeQueryIntervals(40), counters: [], lacks }
 }
 
 describe('the answer of sidecars that run already', () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { REQUEST_COUNTERS, renderRequestQueries, renderStateQueries } from '../../src/production/queries.js'
 
 const scope = { namespace: 'shop', containers: ['istio-proxy'], seconds: 600 }
-const steps = { scrapeSeconds: 30, rateSeconds: 120, stepSeconds: 60 }
+const intervals = { scrapeSeconds: 30, rateSeconds: 120, stepSeconds: 60 }
 
 describe('the queries of requests', () => {
   const counter = REQUEST_COUNTERS[0]
@@ -13,7 +13,7 @@ describe('the queries of requests', () => {
     const labels = { namespace: 'namespace', pod: 'pod' }
     const requests =
       'sum by (pod) (max without (prometheus_replica, prometheus, replica, receive_replica, job, instance, endpoint, service, container) (rate(istio_requests_total{namespace="shop", pod!=""}[120s])))'
-    expect(renderRequestQueries({ counter, labels, scope, steps })).toEqual({
+    expect(renderRequestQueries({ counter, labels, scope, intervals })).toEqual({
       perSecond: `avg_over_time((${requests} and on (pod) ${CPU})[600s:60s])`,
       cores: `avg_over_time((${CPU} and on (pod) ${requests})[600s:60s])`,
       points: `count_over_time((${CPU} and on (pod) ${requests})[600s:60s])`,
@@ -22,7 +22,7 @@ describe('the queries of requests', () => {
 
   it('find pods under the label that their job gives them', () => {
     const labels = { namespace: 'source_namespace', pod: 'source_pod_name' }
-    const { cores } = renderRequestQueries({ counter, labels, scope, steps })
+    const { cores } = renderRequestQueries({ counter, labels, scope, intervals })
     expect(cores).toContain('[120s])), "pod", "$1", "source_pod_name", "(.+)"))')
     expect(cores).toContain('{source_namespace="shop", source_pod_name!=""}')
   })

@@ -73,7 +73,7 @@ describe('equal work', () => {
       }),
     )
     const { warnings } = createAnswer(createSummary([measured], { parity: rows }))
-    expect(warnings).toEqual(['As meshes deploy it, work differs: ztunnel (carries bytes).'])
+    expect(warnings).toEqual(['As meshes deploy them, work is not equal (ztunnel; ztunnel carries bytes).'])
     const own = rows.map(row => ({ ...row, isDeployed: undefined, found: 'TCP' }))
     expect(createAnswer(createSummary([measured], { parity: own })).warnings).toEqual([
       'ztunnel carries bytes: routes, retries and metrics by request are not its work.',

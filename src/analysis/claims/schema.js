@@ -125,7 +125,7 @@ export function createClaimsSchema(experiments) {
     }),
     /** This experiment of the kit can test the claims; null: none can. */
     experiment,
-    /** It gives the contenders, as their meshes deploy them, by the planes that the claims name. */
+    /** For a plane that the claims name, the profile that a mesh deploys: `{ envoy: envoy:istio }`. */
     deployed: z.record(words, words).optional(),
     claims: z.record(
       z.string().regex(/^[a-z][a-z0-9-]*$/, 'a claim is named in lower case, with digits and hyphens'),

@@ -17,10 +17,10 @@ const HTTP2_WINDOW_BYTES = 1024 * 1024
 const LAUNCHER = 'LINKERD2_PROXY_IDENTITY_TRUST_ANCHORS=$(cat "$1") exec "$0"'
 
 /**
- * Creates a proxy, which needs the control plane of createCompanions().
+ * Creates the process spec of a proxy, which needs the control plane of createCompanions().
  * @param {SidecarOptions} options
  * @returns {ProcessSpec}
- * @throws {BenchError} if the model has a limit that some plane cannot have
+ * @throws {BenchError} for a limit or route of the model that some plane cannot have
  * @throws {TypeError} if the identity of the model is no SPIFFE ID in the form of Kubernetes
  */
 export function createSidecar(options) {
@@ -36,6 +36,7 @@ export function createSidecar(options) {
     env: renderEnvironment(options, {
       inboundEndpoint,
       outboundEndpoint,
+      // ../NAME-control/workload.sock: relative, since the path of a Unix socket has at most 107 bytes.
       socket: `../${locateControlFolder(folder).split('/').at(-1)}/${SOCKET}`,
       isLean: profile !== DEPLOYED,
     }),
@@ -46,7 +47,7 @@ export function createSidecar(options) {
     // All threads accept at one socket.
     workers: 1,
     redirects: {
-      // A load that calls the sidecar itself uses a port for each service: rules lead all to the one at which it listens.
+      // Without an inbound listener, this is the sidecar that the load calls: all its ports lead to the outbound listener.
       inbound: inbound ? inboundEndpoint.port : outboundEndpoint.port,
       outbound: outbound?.redirectedPorts ? outboundEndpoint.port : null,
     },
@@ -59,7 +60,7 @@ export function createSidecar(options) {
  * @param {object} settings
  * @param {Endpoint} settings.inboundEndpoint at which it listens
  * @param {Endpoint} settings.outboundEndpoint at which it listens
- * @param {string} settings.socket the path of the workload API
+ * @param {string} settings.socket the path of the workload API's Unix socket, relative to the proxy's folder
  * @param {boolean} settings.isLean with the kit's timeouts and HTTP/2 windows instead of the proxy's defaults
  * @returns {Record<string, string>} by the full name of each variable (`LINKERD2_PROXY_…`)
  * @throws {TypeError} if the identity of the model is no SPIFFE ID in the form of Kubernetes

@@ -25,7 +25,7 @@ const READINESS_PORT = 15021
  * Creates a ztunnel of one workload (dedicated mode), which needs the authority of createCompanions().
  * @param {SidecarOptions} options
  * @returns {ProcessSpec}
- * @throws {BenchError} if the model has a limit that some plane cannot have
+ * @throws {BenchError} for a limit or route of the model that some plane cannot have
  * @throws {TypeError} if an identity of the model is no SPIFFE ID in the form of Kubernetes
  */
 export function createSidecar(options) {

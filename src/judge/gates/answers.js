@@ -1,5 +1,6 @@
+import { listByRole } from '../../model/process-records.js'
 import { computeBodyBytes, computeChunksMs, readServiceTime } from '../../model/requests.js'
-import { ERRORS_MOST, groupCopies, listByRole, renderFinePercent, renderProcessName } from './gate.js'
+import { ERRORS_MOST, groupCopies, renderFinePercent, renderProcessName } from './gate.js'
 import { splitLoudPair } from './loud.js'
 
 /** The gates of the answers: whether they are right, came at all, and came from the application. */
@@ -8,12 +9,13 @@ import { splitLoudPair } from './loud.js'
  * @import { Gate, GatedRecord } from './gate.js'
  */
 
+// The least CPU time of the application for an answer.
 const APPLICATION_LEAST_SECONDS = 1e-6
 // A connection counts as busy with a request in so many seconds.
 const BUSY_SECONDS = 10
-// A share of the bytes in the bodies of verified requests and answers: heads come on top.
+// The least share of the bytes in the bodies of verified requests and answers: heads come on top.
 const PASSED_LEAST = 0.9
-// The load is spread over pods by its users, evenly in the long run and not in a window.
+// The least share of a pod's part of the bytes: users spread the load over pods evenly in the long run, and not in a window.
 const POD_LEAST = 0.1
 const POD_REQUESTS_LEAST = 20
 // The least CPU time of a request on a new connection: accepting one and opening another costs the kernel alone more.

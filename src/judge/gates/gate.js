@@ -1,4 +1,5 @@
 import { groupBy } from '../../lib/group-by.js'
+import { listByRole, sumCores } from '../../model/process-records.js'
 
 /** The contract of a gate, and facts about a record that several gates read. */
 /** @import { BoundBy, LoadResult, ProcessRecord, TrialRecord, Use } from '../../model/types.ts' */
@@ -31,16 +32,6 @@ export const USES = ['throughput', 'capacity', 'latency', 'cpuPerRequest', 'memo
  */
 export function isSpoiled({ gates }, use) {
   return gates.some(gate => gate.spoils.includes(use))
-}
-
-/**
- * Lists the processes with a role.
- * @param {ProcessRecord[]} processes
- * @param {ProcessRecord['role']} role
- * @returns {ProcessRecord[]} []: there are none
- */
-export function listByRole(processes, role) {
-  return processes.filter(p => p.role === role)
 }
 
 /**
@@ -149,9 +140,4 @@ export function isCpuUsedUp({ idleFraction }) {
 export function computeBusiestCores({ busiestThreadCores, cpuCores, askedWorkers }) {
   if (busiestThreadCores !== null) return busiestThreadCores
   return askedWorkers === null ? 0 : cpuCores / Math.max(1, askedWorkers)
-}
-
-/** Sums the CPU of processes. @param {Pick<ProcessRecord, 'cpuCores'>[]} processes @returns {number} cores; 0 for none */
-export function sumCores(processes) {
-  return processes.reduce((sum, { cpuCores }) => sum + cpuCores, 0)
 }

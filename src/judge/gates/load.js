@@ -1,9 +1,9 @@
+import { listByRole } from '../../model/process-records.js'
 import {
   computeBusiestCores,
   computeLoadSeconds,
   GENERATOR_BOUND,
   isCpuUsedUp,
-  listByRole,
   renderFinePercent,
   renderProcessName,
 } from './gate.js'

@@ -1,6 +1,7 @@
 import { groupBy } from '../../lib/group-by.js'
 import { sharesPodQuota } from '../../model/arms.js'
-import { listPods, renderFinePercent, renderProcessName, sumCores } from './gate.js'
+import { sumCores } from '../../model/process-records.js'
+import { listPods, renderFinePercent, renderProcessName } from './gate.js'
 
 /**
  * The gates of the processes: whether each ran as it was started, under its cap.
@@ -13,8 +14,9 @@ import { listPods, renderFinePercent, renderProcessName, sumCores } from './gate
 const WAIT_TIMES = 1.5
 const WAITING_LEAST = 0.5
 const IDLE_LEAST = 0.4
-// cap: cores by which a quota that is read back may differ from its request, since the kernel stores whole microseconds.
-const CAP_TOLERANCE = 0.001
+// cap: how far a quota that is read back may be from its request, since the kernel stores whole microseconds; and the share of a
+// quota by which use may exceed it.
+const CAP_TOLERANCE_CORES = 0.001
 const CAP_USE_TOLERANCE = 0.03
 // The kernel's period of CPU quotas, which the kit leaves at its default.
 const PERIOD_SECONDS = 0.1
@@ -183,7 +185,7 @@ function checkPodCaps(record) {
  * @returns {boolean} false also: it reports none
  */
 function isReadBack({ cpuLimitReadBackCores }, cores) {
-  return cpuLimitReadBackCores !== null && Math.abs(cpuLimitReadBackCores - cores) <= CAP_TOLERANCE
+  return cpuLimitReadBackCores !== null && Math.abs(cpuLimitReadBackCores - cores) <= CAP_TOLERANCE_CORES
 }
 
 /**
@@ -209,13 +211,13 @@ function checkNeighbour({ trial, processes, window }) {
   const neighbour = processes.find(({ role }) => role === 'neighbour')
   if (neighbour === undefined) return [`a neighbour of ${cores} CPUs was asked for, and none ran`]
   const { cpuCores, threads } = neighbour
-  const waiting = sumWaitSeconds([neighbour]) / (window?.seconds ?? 1)
+  const waitingThreads = sumWaitSeconds([neighbour]) / (window?.seconds ?? 1)
   // Without the times that threads waited, a neighbour that got less looks like one that wanted less. A NaN is too little.
   const isWaitKnown = threads.some(t => t.waitSeconds !== undefined)
   return [
     isWaitKnown &&
-      !(cpuCores + waiting >= NEIGHBOUR_LEAST * cores) &&
-      `the neighbour burnt ${cpuCores.toFixed(2)} CPUs and waited for ${waiting.toFixed(2)}, and ${cores} were asked for`,
+      !(cpuCores + waitingThreads >= NEIGHBOUR_LEAST * cores) &&
+      `the neighbour burnt ${cpuCores.toFixed(2)} CPUs and waited for ${waitingThreads.toFixed(2)}, and ${cores} were asked for`,
     cpuCores > NEIGHBOUR_MOST * cores && `the neighbour burnt ${cpuCores.toFixed(2)} CPUs, and ${cores} were asked for`,
   ]
 }
@@ -231,18 +233,18 @@ function checkCpuSets({ trial: { arm }, processes, host, window }) {
     const uncapped = members.filter(
       p => !p.throttledFraction && !sharesPodQuota(arm, p.role) && p.threads.some(t => t.waitSeconds !== undefined),
     )
-    const waiting = sumWaitSeconds(uncapped) / (window?.seconds ?? Number.NaN)
-    const used = sumCores(members)
+    const waitingThreads = sumWaitSeconds(uncapped) / (window?.seconds ?? Number.NaN)
+    const usedCores = sumCores(members)
     const cpus = countCpusInSet(cpuSet)
     // Other processes may run on these CPUs: those of arms beside this one, and programs that are not of this run.
-    const idleOfHost = host ? host.idleFraction * host.cpus : Number.POSITIVE_INFINITY
-    const idle = Math.min(cpus - used - (host?.foreignCores ?? 0), idleOfHost)
+    const idleCoresOfHost = host ? host.idleFraction * host.cpus : Number.POSITIVE_INFINITY
+    const idleCores = Math.min(cpus - usedCores - (host?.foreignCores ?? 0), idleCoresOfHost)
     // Processes on one CPU wait for each other even if it is half idle, so that waiting shows no quota there.
-    const isHeld = cpus > 1 && waiting >= Math.max(WAITING_LEAST, WAIT_TIMES * sumCores(uncapped))
+    const isHeld = cpus > 1 && waitingThreads >= Math.max(WAITING_LEAST, WAIT_TIMES * sumCores(uncapped))
     return (
       isHeld &&
-      idle >= IDLE_LEAST * cpus &&
-      `threads of ${uncapped.map(renderProcessName).join(', ')} waited for a CPU all the time, ${waiting.toFixed(1)} on average, while ${renderFinePercent(idle / cpus)} of ${cpus} CPUs were idle and no cap of this run held them: a group that is not visible from here, of this job or container, has a quota, near the ${used.toFixed(2)} cores that they used: raise it, or give sidecars a smaller --cpu`
+      idleCores >= IDLE_LEAST * cpus &&
+      `threads of ${uncapped.map(renderProcessName).join(', ')} waited for a CPU all the time, ${waitingThreads.toFixed(1)} on average, while ${renderFinePercent(idleCores / cpus)} of ${cpus} CPUs were idle and no cap of this run held them: a group that is not visible from here, of this job or container, has a quota, near the ${usedCores.toFixed(2)} cores that they used: raise it, or give sidecars a smaller --cpu`
     )
   })
 }
@@ -278,13 +280,16 @@ function renderMiscount(process, lateShare) {
   const { byProcesses, threads } = process
   const cpuSeconds = byProcesses?.groupSeconds ?? process.cpuSeconds
   const threadSeconds = threads.reduce((sum, thread) => sum + Math.max(0, thread.cpuSeconds), 0)
-  const least = Math.max(byProcesses?.leastSeconds ?? 0, threadSeconds)
-  const most = byProcesses?.mostSeconds ?? null
+  const leastSeconds = Math.max(byProcesses?.leastSeconds ?? 0, threadSeconds)
+  const mostSeconds = byProcesses?.mostSeconds ?? null
   const furtherProcesses = Math.max(0, (byProcesses?.processes ?? 1) - 1)
-  const slack = ACCOUNTING_SECONDS + TICKS_SECONDS * furtherProcesses + lateShare * Math.max(least, cpuSeconds)
-  const usedMore = least - cpuSeconds > slack + ACCOUNTING_SHARE * least
-  const usedLess = most !== null && cpuSeconds - Math.max(most, threadSeconds) > slack + ACCOUNTING_SHARE * cpuSeconds
-  const processSeconds = usedMore ? least : most
+  const lateSeconds = lateShare * Math.max(leastSeconds, cpuSeconds)
+  const slackSeconds = ACCOUNTING_SECONDS + TICKS_SECONDS * furtherProcesses + lateSeconds
+  const usedMore = leastSeconds - cpuSeconds > slackSeconds + ACCOUNTING_SHARE * leastSeconds
+  const usedLess =
+    mostSeconds !== null &&
+    cpuSeconds - Math.max(mostSeconds, threadSeconds) > slackSeconds + ACCOUNTING_SHARE * cpuSeconds
+  const processSeconds = usedMore ? leastSeconds : mostSeconds
   return (
     (usedMore || usedLess) &&
     `the group of ${renderProcessName(process)} counted ${cpuSeconds.toFixed(2)} s of CPU time, and its processes used ${processSeconds?.toFixed(2)} s`

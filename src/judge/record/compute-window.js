@@ -1,6 +1,6 @@
 import { computeRise, finiteOrNull } from '../../lib/counters.js'
 import { computeSteadyGrowth } from '../../model/memory-growth.js'
-import { sumCores } from '../gates/gate.js'
+import { sumCores } from '../../model/process-records.js'
 
 /** The numbers of a trial from its observed window: the run has it in memory, `verify` on disk. Pure. */
 /**
@@ -32,7 +32,7 @@ export function computeWindow({ observation, samples, armId }) {
       facts,
       start: { reading: first.readings[i], state: start.states[i], look: observation.before[i] },
       end: { reading: last.readings[i], state: end.states[i], look: observation.after[i] },
-      grownBytes: computeGrownBytes({ samples, place: i, first, last }),
+      grownBytes: computeGrownBytes({ samples, readingIndex: i, first, last }),
       overflows: observation.overflows[i],
       received: observation.received?.[i] ?? null,
       closed: observation.closedConnections?.[i] ?? null,
@@ -89,14 +89,14 @@ function computeHostUse({ start, end, cpus, ownCores }) {
 
 /**
  * Computes by how many bytes a process's anonymous memory grew in a window.
- * @param {{ samples: Sample[], place: number, first: Sample, last: Sample }} options place: of the process in the readings;
+ * @param {{ samples: Sample[], readingIndex: number, first: Sample, last: Sample }} options readingIndex: of the process;
  *   first, last: the samples at the edges
  * @returns {number | null} null: it did not grow steadily over the PARTS (`computeSteadyGrowth`), or the first edge or a part has no
  *   reading
  */
-function computeGrownBytes({ samples, place, first, last }) {
+function computeGrownBytes({ samples, readingIndex, first, last }) {
   const points = samples.flatMap(({ epochMs, readings }) => {
-    const bytes = finiteOrNull(readings[place]?.anonBytes)
+    const bytes = finiteOrNull(readings[readingIndex]?.anonBytes)
     return bytes !== null && epochMs >= first.epochMs && epochMs <= last.epochMs ? [{ epochMs, bytes }] : []
   })
   const partMs = (last.epochMs - first.epochMs) / PARTS

@@ -22,8 +22,8 @@ import { listOpenQuestions } from './open-questions.js'
 
 /** @typedef {Answered<ResultOf<'capacity'>>} AnsweredCapacity */
 
-const DEFAULTS = ['cpuPerRequest', 'rss']
-const DEFAULTS_OF_IDLE = ['cpuCores', 'rss']
+const DEFAULT_QUANTITIES = ['cpuPerRequest', 'rss']
+const DEFAULT_QUANTITIES_OF_IDLE = ['cpuCores', 'rss']
 
 /**
  * Creates the answer: it draws the proxies, and renders the verdicts, how sure they are, and what was not measured.
@@ -38,8 +38,8 @@ export function answerCapacity(answered) {
   const isIdle = arms[0].load.kind === 'idle'
   const primary = isIdle ? 'cpuCores' : 'cpuPerRequest'
   const latencyVerdicts = [...renderP99Doublings(arms), ...renderLoudPairs(arms)]
-  const isOfLatency = latencyVerdicts.length > 0
-  const defaults = chooseDefaults({ isIdle, isOfLatency })
+  const isAboutLatency = latencyVerdicts.length > 0
+  const defaults = chooseDefaultQuantities({ isIdle, isAboutLatency })
   return {
     pictures: drawPictures(answered, defaults),
     verdicts: [
@@ -50,7 +50,7 @@ export function answerCapacity(answered) {
     ],
     ...(isAlone && renderSureness(result, { primary, repeats: 'repeat', drawn: chooseQuantities(summary, defaults) })),
     notMeasured: [
-      ...(isOfLatency ? [] : listExcludedQuantities(result, summary)),
+      ...(isAboutLatency ? [] : listExcludedQuantities(result, summary)),
       ...listOpenQuestions({ ...summary, arms }),
     ],
   }
@@ -59,12 +59,13 @@ export function answerCapacity(answered) {
 /**
  * Chooses the quantities that are drawn if the experiment names none. Experiments with CPU requests or a loud pair are
  * about the p99.
- * @param {{ isIdle: boolean, isOfLatency: boolean }} options
+ * @param {{ isIdle: boolean, isAboutLatency: boolean }} options isAboutLatency: a verdict on CPU requests beside a neighbour, or
+ *   on a loud pair, was rendered
  * @returns {string[]} names, the primary one first
  */
-function chooseDefaults({ isIdle, isOfLatency }) {
-  if (isIdle) return DEFAULTS_OF_IDLE
-  return isOfLatency ? ['p99'] : DEFAULTS
+function chooseDefaultQuantities({ isIdle, isAboutLatency }) {
+  if (isIdle) return DEFAULT_QUANTITIES_OF_IDLE
+  return isAboutLatency ? ['p99'] : DEFAULT_QUANTITIES
 }
 
 /**
@@ -111,12 +112,12 @@ function drawRateBesideCost({ result: { arms }, measured }) {
 }
 
 /**
- * Draws the quantities that the experiment names, without those of DEFAULTS, which interleaved trials of the same run answer.
+ * Draws the quantities that the experiment names, without DEFAULT_QUANTITIES, which interleaved trials of the same run answer.
  * @param {AnsweredCapacity} answered
  * @returns {Picture[]} one; []: no arm has a value
  */
 function drawChosenBesideCost({ result: { arms }, summary }) {
-  const quantities = chooseQuantities(summary, DEFAULTS).filter(name => !DEFAULTS.includes(name))
+  const quantities = chooseQuantities(summary, DEFAULT_QUANTITIES).filter(name => !DEFAULT_QUANTITIES.includes(name))
   return drawProxies({ arms, comparisons: [], quantities })
 }
 
@@ -143,8 +144,8 @@ function createRateColumns(arms) {
   const limit = cpuLimitCores === null ? '' : ` at ${cpuLimitCores} CPU each`
   if (kind === 'open')
     return [
-      createMedianColumn(`p99 at ${ratePerSecond} req/s`, 'p99'),
-      createMedianColumn('added by the sidecars', 'addedP99'),
+      createLatencyColumn(`p99 at ${ratePerSecond} req/s`, 'p99'),
+      createLatencyColumn('added by the sidecars', 'addedP99'),
     ]
   const isCapacity = withSidecars.some(arm => findQuantity(arm, 'capacity').median !== null)
   return [
@@ -164,7 +165,7 @@ function createRateColumns(arms) {
  * @param {string} name of the quantity
  * @returns {ArmColumn} a cell is null if the arm has no value, or no sidecars that could add to its p99 (`addedP99`)
  */
-function createMedianColumn(heading, name) {
+function createLatencyColumn(heading, name) {
   return {
     column: /** @type {Column} */ ({ heading }),
     drawCell: (/** @type {SummaryArm} */ arm) => {

@@ -14,8 +14,8 @@ import { renderMissingP99s } from './excluded.js'
 const DOUBLED_LEAST = 2
 
 /**
- * Renders, for each proxy under each set of other conditions, between which two CPU requests its p99 doubles, or that it does not, and
- * which requests have no p99.
+ * Renders a sentence for each proxy and set of other conditions: the two CPU requests between which its p99 doubles, or that it
+ * does not. CPU requests without a p99 are named.
  * @param {SummaryArm[]} arms
  * @returns {string[]} sentences; []: there is no neighbour, or fewer than two requests
  */
@@ -29,7 +29,7 @@ export function renderP99Doublings(arms) {
 }
 
 /**
- * Renders between which CPU requests the p99 of one proxy doubles, and which requests have no p99.
+ * Renders the two CPU requests between which the p99 of one proxy doubles, or that it does not, and the requests without a p99.
  * @param {SummaryArm[]} group its arms, which differ only in the CPU request
  * @returns {string[]} one sentence; []: fewer than two requests
  */

@@ -14,7 +14,7 @@ import { computeAxisCosts, drawAxisCosts, renderAxisCosts } from './axis-costs.j
  * @import { KindAnswer } from '../../answer/picture.js'
  */
 
-const DEFAULTS = ['cpuPerRequest', 'rss']
+const DEFAULT_QUANTITIES = ['cpuPerRequest', 'rss']
 
 /**
  * Creates the answer: the cost of each proxy and of each value of an axis, with the verdicts and how sure they are.
@@ -24,7 +24,7 @@ const DEFAULTS = ['cpuPerRequest', 'rss']
 export function answerCost({ result, summary, measured }) {
   if (measured.length === 0) return null
   const { arms, comparisons } = result
-  const quantities = chooseQuantities(summary, DEFAULTS)
+  const quantities = chooseQuantities(summary, DEFAULT_QUANTITIES)
   const costs = computeAxisCosts(result, summary)
   const costSentences = renderAxisCosts(costs)
   const { basis, notes } = renderSureness(result, {

@@ -128,16 +128,23 @@ function renderLargestRollout(arms) {
 /**
  * Lists the time of rollouts that were too fast to be timed on this machine, with the command for more sidecars.
  * @param {SummaryArm[]} arms
- * @returns {NotMeasured[]} one; []: an arm has a time, or simulated sidecars
+ * @returns {NotMeasured[]} one; []: each arm with the most sidecars has a time, or simulated sidecars
  */
 function listUntimedRollouts(arms) {
-  const isTimed = (/** @type {SummaryArm} */ arm) => findQuantity(arm, 'rolloutSeconds').median !== null
-  if (arms.some(arm => isTimed(arm) || arm.conditions.simulated)) return []
   const sidecars = Math.max(...arms.map(({ conditions }) => Number(conditions.sidecars)))
+  const largest = arms.filter(({ conditions }) => conditions.sidecars === sidecars && !conditions.simulated)
+  const untimed = largest.filter(arm => findQuantity(arm, 'rolloutSeconds').median === null)
+  if (untimed.length === 0) return []
   const planes = [...new Set(arms.map(renderContenderName))].join(',')
   const command = renderCommand('bench', `rollout --sidecars ${SIDECARS_FACTOR * sidecars} --planes ${planes}`)
   const why = `${sidecars} sidecars are configured too soon for this machine to time`
-  return [{ what: 'time of the rollout', why, commands: [{ command, gives: 'more sidecars take longer' }] }]
+  return [
+    {
+      what: `time of the rollout of ${joinWords(untimed.map(renderArmName))}`,
+      why,
+      commands: [{ command, gives: 'more sidecars take longer' }],
+    },
+  ]
 }
 
 /**

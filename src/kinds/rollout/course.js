@@ -120,7 +120,7 @@ async function runRollout({ testbed, arm, start, round, folder, leastSeconds, si
   const { target, cpus } = testbed.site
   const specs = await createPlacedSpecs({ testbed, arm, start, round, folder, pace })
   const arePods = target.pods !== undefined
-  const deadlineSeconds = computeTimeoutSeconds({ ...arm.conditions, leastSeconds, arePods, everyMs: pace?.everyMs })
+  const deadlineSeconds = computeDeadlineSeconds({ ...arm.conditions, leastSeconds, arePods, everyMs: pace?.everyMs })
   const conditions = { ...arm.conditions, ...(pace && { commitsPerSecond: pace.commitsPerSecond }) }
   return runControlPlaneSteps({ target, start, folder, signal, chooseError }, async context => {
     const shards = await startApplicationAndShards(context, { target, specs })
@@ -254,7 +254,7 @@ async function createPlacedSpecs({ testbed, arm, start, round, folder, pace }) {
  *   options arePods: each sidecar is a pod, false by default; everyMs: the interval between the starts of simulated sidecars
  * @returns {number} seconds
  */
-export function computeTimeoutSeconds({ leastSeconds, sidecars = 0, simulated = 0, arePods = false, everyMs = 0 }) {
+export function computeDeadlineSeconds({ leastSeconds, sidecars = 0, simulated = 0, arePods = false, everyMs = 0 }) {
   const perSidecar = PER_SIDECAR_SECONDS[arePods ? 'inPods' : 'inBatches']
   return leastSeconds + perSidecar * sidecars + (simulated * everyMs) / 1000
 }

@@ -94,7 +94,7 @@ function listPhases(rollout) {
 }
 
 /**
- * A time of a phase.
+ * How long a phase took until all sidecars, or a quantile of them, had the configuration, and how much of that is unknown.
  * @typedef {object} Time
  * @property {string} name
  * @property {number | null} seconds null: too few sidecars had the configuration, or a sample does not show it

@@ -1,7 +1,7 @@
-import { listByRole } from '../../judge/gates/gate.js'
 import { listSidecars, sumValues } from '../../judge/record/measures.js'
 import { createRowFactory } from '../../judge/record/quantity-row.js'
 import { MIB } from '../../lib/units.js'
+import { listByRole } from '../../model/process-records.js'
 
 /** Quantities of the memory that sidecars and control plane take for services which a change adds and another removes. Pure. */
 /** @import { QuantityRow } from '../../judge/record/quantity-row.js' */

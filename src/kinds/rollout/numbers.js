@@ -23,9 +23,13 @@ export const rolloutPart = {
   judge: computeRolloutNumbers,
   hasWindow: true,
   renderProgress({ sidecars, simulated = 0, change }, renderQuantity) {
+    const renderTime = (/** @type {string} */ name) => {
+      const time = renderQuantity(name)
+      return time.startsWith('–') ? 'not timed' : time
+    }
     const count = simulated > 0 ? `${sidecars - simulated} real of ${sidecars}` : sidecars
-    const changeText = change ? `, time of the change ${renderQuantity('changeAllSeconds')}` : ''
-    return `${count} sidecars: time of the rollout ${renderQuantity('rolloutSeconds')}${changeText}`
+    const changeText = change ? `, change ${renderTime('changeAllSeconds')}` : ''
+    return `${count} sidecars: rollout ${renderTime('rolloutSeconds')}${changeText}`
   },
 }
 

@@ -85,9 +85,11 @@ function pickWithRoom(limits, groups) {
 }
 
 /**
- * Says whether the CPU limit one place below on the grid, with the same memory limit, met the p99 and was not missed.
+ * Says whether the next smaller CPU limit of the grid, with the same memory limit, was tried, and met the p99 in a trial that
+ * counts, and no trial there missed it.
  * @param {JudgedLimits} limits
  * @param {JudgedLimits[]} groups all that were tried
+ * @returns {boolean}
  */
 function isMetOneStepBelow({ cores, bytes }, groups) {
   const below = computeCpuLimitPlace(cores) - 1

@@ -13,7 +13,7 @@ const SPOILED_MOST = 6
 
 /** @typedef {SearchStep & { outcomes: Outcome[] }} TriedStep */
 /**
- * A search yields the arm to try next.
+ * A search yields the arm to try next, is sent the outcome of its trial, and returns its result.
  * @template T
  * @typedef {Generator<Arm, T, Outcome>} Search
  */

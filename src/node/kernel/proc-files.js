@@ -45,10 +45,12 @@ export const sumStatusBytes = (pids, name) =>
 /**
  * Lists the pids of all processes.
  * @param {string} [proc] the folder where procfs is mounted
- * @returns {string[]} []: the folder cannot be read
+ * @returns {number[]} []: the folder cannot be read
  */
 export function listPids(proc = '/proc') {
-  return listProcEntries(proc).filter(name => /^\d+$/.test(name))
+  return listProcEntries(proc)
+    .filter(name => /^\d+$/.test(name))
+    .map(Number)
 }
 
 /**

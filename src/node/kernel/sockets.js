@@ -161,7 +161,7 @@ export function listSocketInodes(pids) {
  */
 export function findSocketOwner(inode) {
   for (const pid of listPids()) {
-    if (listSocketInodes([Number(pid)]).has(inode)) return `${readProcFile(`/proc/${pid}/comm`).trim()} (pid ${pid})`
+    if (listSocketInodes([pid]).has(inode)) return `${readProcFile(`/proc/${pid}/comm`).trim()} (pid ${pid})`
   }
   return null
 }

@@ -13,7 +13,7 @@ const [ALERT, HANDSHAKE] = [21, 22]
 const [CLIENT_HELLO, SERVER_HELLO] = [1, 2]
 const [SERVER_NAME, GROUPS, SIGNATURES, VERSIONS, KEY_SHARE] = [0, 10, 13, 43, 51]
 const RANDOM_BYTES = 32
-// A list of groups or key shares that has none: only its length.
+// Stands for an extension that is absent: an empty list is its length of two bytes, 0.
 const EMPTY_LIST = Buffer.alloc(2)
 const RECORD_HEAD_BYTES = 5
 const HELLO_HEAD_BYTES = 4

@@ -84,8 +84,8 @@ export async function checkCircuitBreaker({ send }) {
 }
 
 const REQUESTS = 8
-// A request and its retry take their turns of the endpoints before the next request comes, and a sidecar gives the budget of requests
-// that timed out back. A busy machine needs longer for both: a check that fails is repeated, with twice the time.
+// A request and its retry take their turns of the endpoints before the next request comes, and the sidecar returns the budget of
+// requests that have timed out. A busy machine needs longer for both: a check that fails is repeated, with twice the time.
 const APART_MS = 100
 const TRIES = 3
 

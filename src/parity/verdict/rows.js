@@ -6,7 +6,7 @@ import { PARITY_NAMES, pickConfiguration, pickWorkerSize, renderRowName } from '
 
 /**
  * Judges whether work is equal, row by row. Pure.
- * @import { Arm, Lack, ParityRow, Summary } from '../../model/types.ts'
+ * @import { Arm, ParityRow, Summary } from '../../model/types.ts'
  */
 
 /** The rows of the answers to an arm's own load. */
@@ -170,49 +170,6 @@ function hasConfiguration({ features = LEAN, ...row }, { interception, ...config
   if (row.plane !== configuration.plane || row.tls !== configuration.tls) return false
   if (row.protocol !== configuration.protocol || features !== configuration.features) return false
   return row.interception === undefined || row.interception === interception
-}
-
-/**
- * The parts of a row that lacks explain.
- * @typedef {{ name: string, found: string, expected: string | null, differences: string[] }} Row
- */
-
-/**
- * Splits the differences of a row by what the plane declares to lack.
- * @param {Row} row
- * @param {Lack[]} lacks of the plane
- * @returns {{ known: string[], unknown: string[], mended: string[] }} known: declared reasons that explain a difference;
- *   unknown: differences that no lack covers; mended: declared reasons for which nothing differs; []: there are none
- */
-export function splitByLacks(row, lacks) {
-  const rowDifferences = listRowDifferences(row)
-  const rowLacks = lacks.filter(lack => lack.row === row.name)
-  const coversAny = (/** @type {Lack} */ lack) => rowDifferences.some(line => isCovered(lack, line))
-  return {
-    known: rowLacks.filter(coversAny).map(({ why }) => why),
-    unknown: rowDifferences.filter(line => !rowLacks.some(lack => isCovered(lack, line))),
-    mended: rowLacks.filter(lack => !coversAny(lack)).map(({ why }) => why),
-  }
-}
-
-/**
- * Lists the differences of a row. A row that is not as expected and lists none is one difference itself.
- * @param {Row} row
- * @returns {string[]} []: the row is as expected
- */
-function listRowDifferences({ found, expected, differences }) {
-  if (differences.length > 0) return differences
-  return isWrong({ found, expected }) ? [`${found}, expected ${expected}`] : []
-}
-
-/**
- * Says whether a lack covers a line.
- * @param {Pick<Lack, 'of'>} lack
- * @param {string} line
- * @returns {boolean} true also: the lack covers all lines of its row (no `of`)
- */
-function isCovered({ of: pattern }, line) {
-  return pattern === undefined || pattern.test(line)
 }
 
 /**

@@ -40,7 +40,7 @@ export function renderPictures(pictures, linesMost) {
  * @returns {string[]} lines: one of headings, one more above it if columns have groups, then one for each row
  */
 export function renderPicture(picture, rowCount = picture.rows.length) {
-  const fitted = fitColumns(picture)
+  const fitted = fitToWidth(picture)
   const { columns, rows } = fitted
   const widths = computeWidths(fitted)
   const labelWidth = Math.max(...rows.map(({ label }) => label.length))
@@ -124,15 +124,15 @@ function computeWidths({ columns, rows }) {
  * @param {Picture} picture with at least one column
  * @returns {Picture} with at least one column; a line is still longer if the first column alone is too wide
  */
-function fitColumns(picture) {
-  const room = COLUMNS_MOST - INDENT.length - LABEL_GAP.length
+function fitToWidth(picture) {
+  const availableWidth = COLUMNS_MOST - INDENT.length - LABEL_GAP.length
   const labelWidth = Math.max(...picture.rows.map(({ label }) => label.length))
   for (let count = picture.columns.length; count > 0; count--) {
     const narrowed = keepFirstColumns(picture, count)
-    if (labelWidth + computeSpanWidth(computeWidths(narrowed), 0, count) <= room) return narrowed
+    if (labelWidth + computeSpanWidth(computeWidths(narrowed), 0, count) <= availableWidth) return narrowed
   }
   const first = keepFirstColumns(picture, 1)
-  const labelMost = Math.max(LABEL_LEAST, room - computeWidths(first)[0])
+  const labelMost = Math.max(LABEL_LEAST, availableWidth - computeWidths(first)[0])
   return { ...first, rows: first.rows.map(row => ({ ...row, label: clipText(row.label, labelMost) })) }
 }
 

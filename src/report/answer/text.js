@@ -23,6 +23,7 @@ const ROWS_LEAST = 3
  * @property {boolean} isParagraph a verdict and its basis are one paragraph; of several verdicts, each begins a line
  * @property {number} gapsMost empty lines: the first is that before the verdicts, then below the title, then before the end
  * @property {number} titleLinesMost an ellipsis stands for the rest; the machine goes first, as the last condition
+ * @property {boolean} [hasNoReasons] what was not measured stands without its reason
  */
 /** @type {Layout[]} */
 const LAYOUTS = [
@@ -32,13 +33,15 @@ const LAYOUTS = [
   { hasNotes: false, isParagraph: true, gapsMost: 2, titleLinesMost: 2 },
   { hasNotes: false, isParagraph: true, gapsMost: 1, titleLinesMost: 2 },
   { hasNotes: false, isParagraph: true, gapsMost: 1, titleLinesMost: 1 },
+  { hasNotes: false, isParagraph: true, gapsMost: 1, titleLinesMost: 1, hasNoReasons: true },
+  { hasNotes: false, isParagraph: true, gapsMost: 0, titleLinesMost: 1, hasNoReasons: true },
 ]
 /** If no layout has room for all rows, empty lines stay: a screen without them is hard to read. */
 const LAYOUT_OF_MANY_ROWS = LAYOUTS[2]
 
 /**
- * Renders the answer by the first layout that has room for all rows, and for the sentences on how sure they are. If
- * there is none, rows, verdicts, warnings and commands are cut to LINES_MOST lines.
+ * Renders the answer by the first layout that cuts neither a row nor the basis, else by that for many rows, which may cut both.
+ * Verdicts, warnings and commands are cut to the lines left in any layout.
  * @param {Answer} answer
  * @param {{ more?: string[] }} [options] more: last lines, such as the path of the report
  * @returns {string} at most LINES_MOST lines of at most COLUMNS_MOST columns, unless a word is longer than a line, or `more` leaves too
@@ -84,13 +87,14 @@ function chooseScreen(answer, more) {
  * @param {Layout} layout
  * @returns {Screen}
  */
-function composeScreen(answer, more, { hasNotes, gapsMost, titleLinesMost, ...layout }) {
+function composeScreen(answer, more, { hasNotes, gapsMost, titleLinesMost, hasNoReasons = false, ...layout }) {
   const isParagraph = layout.isParagraph && answer.verdicts.length === 1
   const title = cutLines(joinConditions(answer.conditions), titleLinesMost)
   const sentences = [...answer.basis, ...(hasNotes ? (answer.notes ?? []) : [])]
   const paragraph = isParagraph ? [...answer.verdicts, ...sentences] : sentences
   const basis = wrapText(paragraph.join(' '), '  ').filter(line => line.trim())
-  const { head, commands } = renderNotMeasuredLines(answer)
+  const notMeasured = hasNoReasons ? answer.notMeasured.map(entry => ({ ...entry, why: '' })) : answer.notMeasured
+  const { head, commands } = renderNotMeasuredLines(notMeasured)
   const end = more.map(line => clipText(line))
   const pictureLines = answer.pictures.flatMap(picture => renderPicture(picture)).length
   const hasGap = { sentences: gapsMost >= 1, picture: gapsMost >= 2, end: gapsMost >= 3 }
@@ -189,11 +193,11 @@ function joinConditions(conditions) {
 /**
  * Renders what was not measured, and the first command that measures each: the others look alike on a screen, and the report
  * has all.
- * @param {Answer} answer
+ * @param {Answer['notMeasured']} notMeasured
  * @returns {{ head: string[], commands: string[] }} head: at most WHY_LINES_MOST lines; commands: a line for each, once; [] if the
  *   head has the only one, or there is none; both [] if everything was measured
  */
-function renderNotMeasuredLines({ notMeasured }) {
+function renderNotMeasuredLines(notMeasured) {
   if (notMeasured.length === 0) return { head: [], commands: [] }
   const onlyLine = notMeasured.length === 1 ? renderOnlyNotMeasured(notMeasured[0]) : null
   if (onlyLine !== null) return { head: [onlyLine], commands: [] }

@@ -17,6 +17,8 @@ import { isWrong, listDifferingRows } from '../../parity/verdict/rows.js'
 
 /** A check that excluded a smaller share of an arm's trials is only in the report. */
 const SHARE_LEAST = 1 / 3
+/** More proxies as deployed than these are counted instead of named. */
+const DEPLOYED_NAMES_MOST = 3
 
 /**
  * Lists the warnings of a run.
@@ -175,16 +177,19 @@ function renderByteProxies({ parity }) {
 }
 
 /**
- * Renders the proxies that do other work because a mesh deploys them in this way.
+ * Renders how many proxies do other work because a mesh deploys them in this way, and which of them carry bytes.
  * @param {Summary} summary
  * @returns {string[]} one sentence; [] if no proxy as deployed differs
  */
 function renderDeployedDifferences({ parity }) {
   const rows = parity.filter(row => row.isDeployed && (isWrong(row) || row.carriesBytes))
-  const planes = [...groupBy(rows, ({ plane }) => plane)].map(
-    ([plane, planeRows]) => `${plane}${planeRows.some(row => row.carriesBytes) ? ' (carries bytes)' : ''}`,
-  )
-  return planes.length > 0 ? [`As meshes deploy it, work differs: ${planes.join(', ')}.`] : []
+  const planes = [...new Set(rows.map(({ plane }) => plane))]
+  if (planes.length === 0) return []
+  const byteProxies = new Set(rows.filter(row => row.carriesBytes).map(({ plane }) => plane))
+  const subject = planes.length <= DEPLOYED_NAMES_MOST ? joinWords(planes) : `${planes.length} proxies`
+  const bytes =
+    byteProxies.size > 0 ? `; ${joinWords([...byteProxies])} ${byteProxies.size === 1 ? 'carries' : 'carry'} bytes` : ''
+  return [`As meshes deploy them, work is not equal (${subject}${bytes}).`]
 }
 
 /**

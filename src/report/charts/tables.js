@@ -17,7 +17,8 @@ import { roundToFourDigits } from './style.js'
 
 /**
  * A chart with the table of its values.
- * @typedef {Chart & { id: string, table: Table, part?: number }} ReportChart part: the index of its result, if the run has several
+ * @typedef {Chart & { id: string, table: Table, resultIndex?: number }} ReportChart resultIndex: of its result, if the run has
+ *   several
  */
 
 const SHARES = [0.25, 0.5, 0.75, 0.95, 1]

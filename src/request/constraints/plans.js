@@ -1,8 +1,8 @@
 import { createGroupKey, renderArmName } from '../../model/arms.js'
 
 /**
- * Constraints that need a plan: --real and --precision of each part, then its arms against the generator, the load host and the CPU
- * quota of the place. Pure.
+ * Constraints that need a plan. PARTS: `--real` and `--precision`, for each part. PLANS_AT_PLACE: all arms of the plan against the
+ * generator, the load host and the CPU quota. Pure.
  * @import { Arm, LoadGenerator, PlaneChoice, Site } from '../../model/types.ts'
  * @import { Constraint } from '../constraint.js'
  */

@@ -1,21 +1,14 @@
-import { BenchError, EXIT, SiteLostError } from '../../lib/errors.js'
-import { listLastLines } from '../../lib/log-tail.js'
-import { renderCommand } from '../../lib/render-command.js'
+import { BenchError, SiteLostError } from '../../lib/errors.js'
 import { openLedger } from '../../node/ledger.js'
 import { iptablesTool } from '../../tools/iptables.js'
 import { nodeTool } from '../../tools/node.js'
-import { isBuiltByKit } from '../../tools/sources.js'
-import { isVersionPrinted, parseTlsLibrary } from '../../tools/version.js'
 import { assertNode, assertPod } from './answers.js'
 import { createApiClient } from './api.js'
-import { awaitPods } from './await-pods.js'
-import { findImage } from './images.js'
+import { createImageToolFinder } from './image-tools.js'
 import { createKubernetesTarget } from './index.js'
 import { readKubeletSummary } from './kubelet.js'
-import { LABELS, MANAGER, renderVersionJob } from './manifests.js'
 import { chooseNode, computeNodeLimits, readNodeFacts } from './nodes.js'
 import { HOST_LABEL } from './pod.js'
-import { findContainerId, findContainerStatus } from './pod-status.js'
 
 /** The first minor version of Kubernetes 1 that has native sidecars by default (KEP-753). */
 export const NATIVE_SIDECARS_DEFAULT_SINCE = 29
@@ -23,14 +16,10 @@ const RECURSIVE_READ_ONLY_SINCE = 31
 // KEP-2837, pod-level resources: beta, and so on by default.
 const POD_RESOURCES_SINCE = 34
 
-const PULL_SECONDS = 300
-const POLL_MS = 200
-
 /**
- * @import { Conditions, SampleSource, Site, Tool, ToolSpec } from '../../model/types.ts'
+ * @import { Conditions, SampleSource, Site } from '../../model/types.ts'
  * @import { Api } from './api.js'
  * @import { NodePlace } from './pod.js'
- * @import { PodWatch } from './pod-watch.js'
  */
 
 /**
@@ -134,101 +123,4 @@ export async function readServerVersion(api) {
       throw new BenchError(`${noun} cannot be reached: is the cluster up? ${error.message}`, { cause: error })
     })
   return { minor: Number.parseInt(minor, 10), gitVersion }
-}
-
-/**
- * @typedef {object} ImageToolOptions
- * @property {Api} api
- * @property {ReturnType<typeof createKubernetesTarget>} target
- * @property {Record<string, string>} images of the user, by the tool's name
- * @property {(name: string) => NodePlace} choosePlace chooses the place of a tool
- * @property {AbortSignal} signal
- */
-
-/**
- * Creates the function that finds programs in images. A Job prints the version of each program: that shows a missing
- * or wrong image before anything is measured, and pulls a good one.
- * @param {ImageToolOptions} options
- * @returns {(spec: ToolSpec) => Promise<Tool | { missing: string }>} missing: the reason, with advice; it throws a BenchError if the
- *   API server refuses the Job, a SiteLostError if it does not answer, and the signal's reason when it aborts
- */
-export function createImageToolFinder({ api, target, images, choosePlace, signal }) {
-  return async spec => {
-    if (spec.path)
-      return { missing: `${spec.path} is a program of this machine: a cluster runs images, --image ${spec.name}=…` }
-    const image = findImage(spec, images)
-    if (image === null) return { missing: `there is no image of ${spec.name}: give --image ${spec.name}=…` }
-    const written = `${renderCommand('images', `--${spec.name} FILE`)} writes it, on a machine of the node's architecture`
-    const buildAdvice = isBuiltByKit(spec.name) && !Object.hasOwn(images, spec.name) ? `${written}, or ` : ''
-    const advice = `${buildAdvice}give --image ${spec.name}=…`
-    const { pods } = await target.open()
-    const job = renderVersionJob({
-      name: `version-${spec.name}`,
-      namespace: target.namespace,
-      labels: { [LABELS.managed]: MANAGER },
-      image,
-      command: [spec.name, ...spec.versionArgv],
-      where: choosePlace(spec.name),
-    })
-    await api.apply(job)
-    try {
-      const { text, digest } = await readVersionLog({ api, pods, spec, ...job.metadata, signal })
-      const version = spec.parseVersion(text)
-      const output = listLastLines(text, 3).join(' | ') || 'it printed nothing'
-      if (version === null)
-        return { missing: `the image ${image} has no ${spec.name} that says its version: ${output}; ${advice}` }
-      if (!spec.isAccepted(version))
-        return { missing: `the image ${image} has ${spec.name} ${version}, wanted ${spec.wanted}: ${advice}` }
-      const origin = { sha256: digest, source: `image ${image}`, image }
-      return { name: spec.name, path: spec.name, version, ...parseTlsLibrary(spec, text), ...origin }
-    } catch (error) {
-      if (!(error instanceof BenchError) || error instanceof SiteLostError) throw error
-      // An interrupt has another exit status.
-      if (error.exitStatus !== EXIT.failed) throw error
-      return { missing: `${error.message}${buildAdvice && `; ${advice}`}` }
-    } finally {
-      await api.remove(job)
-    }
-  }
-}
-
-/**
- * Reads what a program prints for its version, until that is printed or the program ends: some print it and keep running.
- * @param {object} options
- * @param {Api} options.api
- * @param {PodWatch} options.pods
- * @param {ToolSpec} options.spec
- * @param {string} options.namespace
- * @param {string} options.name of the Job, its container and its service
- * @param {AbortSignal} options.signal
- * @returns {Promise<{ text: string, digest: string }>} digest: the SHA-256 of the image; empty: the node does not say it
- * @throws {BenchError} if the program does not start, fails, or prints no version in PULL_SECONDS; as `awaitPods`
- */
-async function readVersionLog({ api, pods, spec, namespace, name, signal }) {
-  const listPods = () => pods.find(name)
-  const readLog = () => api.readLog({ namespace, pod: `${listPods()[0]?.metadata?.name}`, container: name })
-  let text = ''
-  const isPrinted = () => isVersionPrinted(spec, text)
-  const polling = setInterval(async () => {
-    const [pod] = listPods()
-    if (pod && findContainerId(pod, name)) text = await readLog().catch(() => text)
-  }, POLL_MS)
-  try {
-    await awaitPods({
-      api,
-      pods,
-      namespace,
-      noun: `the image of ${spec.name}`,
-      controllerPrefix: name,
-      listPods,
-      isDone: podsSoFar => isPrinted() || podsSoFar.some(pod => pod.status?.phase === 'Succeeded'),
-      deadlineSeconds: PULL_SECONDS,
-      signal,
-    })
-    if (!isPrinted()) text = await readLog()
-    const imageId = findContainerStatus(listPods()[0], name)?.imageID
-    return { text, digest: imageId?.replace(/^.*sha256:/, '') ?? '' }
-  } finally {
-    clearInterval(polling)
-  }
 }

@@ -34,7 +34,8 @@ const RUN = readFileSync(new URL('run.sh', import.meta.url), 'utf8')
 const CONNECT_SECONDS = 10
 const OPEN_SECONDS = 30
 const BEAT_MS = 2000
-// The connection is lost after this number of pings without an answer, before keep.sh ends by itself, after SILENT_SECONDS.
+// After this many unanswered pings the connection counts as lost: 12 s, less than the SILENT_SECONDS after which keep.sh ends by
+// itself.
 const UNANSWERED_MOST = 5
 const SILENT_SECONDS = 20
 const CLOSE_SECONDS = 5

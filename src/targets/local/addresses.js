@@ -41,7 +41,7 @@ export function holdAddressBlock(ledger) {
   const free = BLOCKS.filter(block => !taken.has(block))
   while (free.length > 0) {
     const [block] = free.splice(randomInt(free.length), 1)
-    // Two runs that start at once both see the other's entry, and both choose again.
+    // Enter first, then look: of two runs that choose the same block at once, at least one sees the other, and chooses again.
     ledger.hold('addresses', block)
     if (!listOtherHoldings().includes(block)) return block
     ledger.release('addresses', block)

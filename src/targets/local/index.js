@@ -8,8 +8,8 @@ import { LOG_CHECK_MS, LOG_LIMIT } from './log-file.js'
 import { listMarkedProcesses } from './marks.js'
 import { createNetworks } from './networks.js'
 import { createLocalProber } from './prober.js'
+import { createProcTree } from './proc-tree.js'
 import { startProcess } from './process.js'
-import { createProcessAccounting } from './process-accounting.js'
 import { startCountingReceivedBytes } from './received.js'
 
 /**
@@ -42,7 +42,7 @@ export async function createLocalTarget({ ledger, way, networks = createNetworks
   /** @type {CgroupTree} */
   let tree
   try {
-    tree = isCapped ? await createCgroupTree({ way, ledger }) : createProcessAccounting({ runId })
+    tree = isCapped ? await createCgroupTree({ way, ledger }) : createProcTree({ runId })
   } catch (error) {
     ledger.release('addresses', block)
     throw error

@@ -31,6 +31,6 @@ export function listMarkedProcesses() {
     const readVariable = (/** @type {string} */ variable) =>
       environment.find(entry => entry.startsWith(`${variable}=`))?.slice(variable.length + 1) ?? ''
     const [runId, start, name] = Object.values(VARIABLES).map(readVariable)
-    return runId ? [{ pid: Number(pid), runId, start, name }] : []
+    return runId ? [{ pid, runId, start, name }] : []
   })
 }

@@ -61,7 +61,7 @@ export function createLocalProber({ runId, createEnterArgv = () => null }) {
     if (agent === undefined) throw new Error('the rig is not open')
     const answer = agent.call(procedure, args, { signal })
     if (procedure === 'close') {
-      // A stopped agent never answers; the failure of an agent has been reported.
+      // The wait has a limit, since an agent stopped by SIGSTOP never answers. Its error is dropped: the rig is being removed.
       const settled = answer.catch(() => {})
       await withTimeout(settled, { seconds: CLOSE_SECONDS, late: () => {} })
       return endRig(rig)

@@ -5,7 +5,7 @@ import { isListeningAt } from '../../node/kernel/probe.js'
 /** A process is ready when it listens at all endpoints of its spec. */
 /** @import { Endpoint, Probe, ProcessSpec, ProcessUsage, ThreadCpu } from '../../model/types.ts' */
 
-// The deadline is that of a cluster: it only detects a process that hangs.
+// As long as for pods (kubernetes/await-pods.js). A start takes far less, so only a process that hangs gets here.
 const READY_SECONDS = 120
 // A process that has listened for ELSEWHERE_MS, but only at wrong endpoints, fails: a program opens all its listeners at about the
 // same time. If it computes or waits for a CPU for ELSEWHERE_BUSY_SHARE of a core or more, it is still starting, as under

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { verifyRun } from '../../../src/analysis/verify.js'
-import { assertRolloutConverged, computeTimeoutSeconds, createRolloutKind } from '../../../src/kinds/rollout/course.js'
+import { assertRolloutConverged, computeDeadlineSeconds, createRolloutKind } from '../../../src/kinds/rollout/course.js'
 import { renderArmName } from '../../../src/model/arms.js'
 import { createProcess } from '../../../src/model/processes.js'
 import { listArms } from '../../../src/model/results.js'
@@ -515,8 +515,8 @@ it('a rollout names the sidecars that did not have their configuration by the de
 
 it('the deadline of a phase is longer for more sidecars, for pods, and for simulated sidecars that come slowly', () => {
   const leastSeconds = 20
-  expect(computeTimeoutSeconds({ leastSeconds, sidecars: 20 })).toBe(22)
-  expect(computeTimeoutSeconds({ leastSeconds, sidecars: 20, arePods: true })).toBe(40)
+  expect(computeDeadlineSeconds({ leastSeconds, sidecars: 20 })).toBe(22)
+  expect(computeDeadlineSeconds({ leastSeconds, sidecars: 20, arePods: true })).toBe(40)
   // 1570 of them, one in 0.7 s: the last comes 18 minutes after the first.
-  expect(computeTimeoutSeconds({ leastSeconds, sidecars: 1600, simulated: 1570, everyMs: 700 })).toBe(20 + 160 + 1099)
+  expect(computeDeadlineSeconds({ leastSeconds, sidecars: 1600, simulated: 1570, everyMs: 700 })).toBe(20 + 160 + 1099)
 })

@@ -12,13 +12,11 @@ import { LINES_MOST, renderAnswerText, renderCutPictures } from '../../../src/re
 import { renderUnfinishedRun } from '../../../src/report/missing.js'
 import { parseExperiment } from '../../../src/request/experiment.js'
 import { findTool } from '../../../src/tools/find.js'
-import { writeFakeRun } from '../../fakes/fake-folder.js'
+import { createFakeRun } from '../../fakes/fake-folder.js'
 import { createFakePlan } from '../../fakes/fake-plan.js'
-import { makeFolder } from '../../fakes/scratch.js'
 
 /** @import { ToolSpec } from '../../../src/model/types.ts' */
 
-const base = makeFolder('answer-test')
 const EXPERIMENTS = 'bench/experiments'
 const FIXTURES = 'test/fixtures/runs'
 const more = ['Report: results/20261126-000000-of-a-long-name/report.html', 'More numbers: npm run report -- --details']
@@ -181,11 +179,9 @@ describe('the answer on a screen', () => {
     const { arms } = plan
     // Fake records have no times to fit a slope through.
     const settings = { ...plan.settings, shows: { ...plan.settings.shows, hasSlopes: false } }
-    for (const [i, options] of [{ rounds: 6 }, { rounds: 2 }, { rounds: 6, recorded: arms.length + 1 }].entries()) {
-      const folder = path.join(base, `${name}-${i}`)
+    for (const options of [{ rounds: 6 }, { rounds: 2 }, { rounds: 6, recorded: arms.length + 1 }]) {
       const manifest = { run: { id: name, startedAt: '2026-01-02T03:04:05.000Z', experiment: name, seed: 1 } }
-      writeFakeRun({ ...{ folder, arms, settings, manifest }, ...options })
-      const run = readRun(folder)
+      const run = createFakeRun({ ...{ arms, settings, manifest }, ...options })
       const summary = summarise(run)
       const answer = createAnswer(summary, { seconds: 187, unfinished: renderUnfinishedRun({ ...run, summary }) })
       const text = renderAnswerText(answer, { more })
@@ -206,7 +202,7 @@ describe('the answer on a screen', () => {
   })
 
   it('names one command for each thing that was not measured, and none for limits that the machine is too small for', () => {
-    const summary = summarise(readRun(path.join(base, `${measured[0]}-0`)))
+    const summary = summarise(createFakeRun())
     const reason = 'no sidecar reaches such a CPU limit on 2 CPUs'
     const notMeasured = [{ plane: 'every plane at 4 CPU each', reason, cpuLimitsCores: [4] }]
     const absent = createAnswer({ ...summary, notMeasured }).notMeasured[0]
@@ -225,7 +221,7 @@ describe('the answer on a screen', () => {
     const program = '/home/somebody/src/istio/ztunnel/out/rust/release/ztunnel'
     const search = findTool(/** @type {ToolSpec} */ (ztunnel.tool), { environment: { ZTUNNEL: program } })
     const reason = await search.catch(({ message }) => message)
-    const summary = summarise(readRun(path.join(base, `${measured[0]}-0`)))
+    const summary = summarise(createFakeRun())
     const text = renderAnswerText(createAnswer({ ...summary, notMeasured: [{ plane: 'ztunnel', reason }] }), { more })
     expectToFit(text)
     expect(text.replaceAll(/\s+/g, ' ')).toContain(

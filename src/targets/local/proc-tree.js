@@ -10,13 +10,14 @@ import { listMarkedProcesses } from './marks.js'
 const REMOVE_SECONDS = 30
 
 /**
- * Creates groups that read processes one by one in /proc, for machines without cgroups (only under `--cpu none`).
- * They limit nothing, and counters that only a cgroup has are null.
+ * Creates groups that read processes one by one in /proc, for a run that may not create cgroups (only under `--cpu none`). They
+ * limit nothing, and counters that only a cgroup has are null. CPU time is the sum over live processes and threads: that of ended
+ * ones is not counted. The peak is the sum of the peaks of single processes.
  * @param {{ runId: string }} options
  * @returns {CgroupTree} its `remove` does nothing: each group is removed by itself
  */
-export function createProcessAccounting({ runId }) {
-  return { create: async name => createAccountedGroup(runId, name), async remove() {} }
+export function createProcTree({ runId }) {
+  return { create: async name => createProcGroup(runId, name), async remove() {} }
 }
 
 /**
@@ -25,7 +26,7 @@ export function createProcessAccounting({ runId }) {
  * @param {string} name of the group: `start-service-role`
  * @returns {Group} its CPU time and memory are 0 while it has no process
  */
-function createAccountedGroup(runId, name) {
+function createProcGroup(runId, name) {
   const listProcesses = () =>
     listMarkedProcesses().filter(marked => marked.runId === runId && `${marked.start}-${marked.name}` === name)
   /** The processes of the first search with their children since, less those that have ended. @type {number[]} */
