@@ -83,7 +83,7 @@ const PLAIN_WORD = /^[\w@%+=:,./-]+$/
  */
 function listMissingRepeats({ summary, manifest: { command = [], ended, precision, rounds }, folder }) {
   const [verb, ...words] = command
-  if (verb !== 'bench' || precision) return []
+  if (verb !== 'bench') return []
   const createEntry = (/** @type {string} */ what, /** @type {string} */ options) => [
     { what, why: '', commands: [{ command: renderCommand('bench', options), gives: what }] },
   ]
@@ -92,11 +92,27 @@ function listMissingRepeats({ summary, manifest: { command = [], ended, precisio
   const hasPairs = listComparisons(summary).some(
     ({ isControl, quantity, verdict }) => !isControl && verdict === 'indicative' && primaries.includes(quantity),
   )
-  if (!hasPairs || rounds >= ROUNDS_LEAST || !words.every(word => PLAIN_WORD.test(word)) || words.includes('--resume'))
+  if (
+    precision ||
+    !hasPairs ||
+    rounds >= ROUNDS_LEAST ||
+    !words.every(word => PLAIN_WORD.test(word)) ||
+    words.includes('--resume')
+  )
     return []
-  const roundsAt = words.indexOf('--rounds')
-  const otherWords = roundsAt < 0 ? words : words.toSpliced(roundsAt, 2)
+  // The folder of this run is taken.
+  const otherWords = ['--rounds', '--out'].reduce(removeOption, words)
   return createEntry('an interval', [...otherWords, `--rounds ${ROUNDS_LEAST}`].join(' '))
+}
+
+/**
+ * Removes an option with its value, as `--name value` or `--name=value`.
+ * @param {string[]} words of a command line
+ * @param {string} name
+ * @returns {string[]} the other words
+ */
+function removeOption(words, name) {
+  return words.filter((word, i) => word !== name && words[i - 1] !== name && !word.startsWith(`${name}=`))
 }
 
 /**

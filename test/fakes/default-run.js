@@ -4,13 +4,16 @@ import { createArm, createFakeProcess, createParityRow } from './fake-records.js
 /**
  * What a default `bench --cpu 1` leaves on a machine of two CPUs: no mesh, each plane and the first of them again (A/A),
  * whose generator was the limit.
- * @import { TrialRecord } from '../../src/model/types.ts'
+ * @import { Manifest, TrialRecord } from '../../src/model/types.ts'
  */
 
 export const NO_PIPY = 'no pipy in PIPY, PATH or the cache, and it cannot be fetched: status 403'
 
-/** @param {{ folder: string, hasPipy?: boolean, recorded?: number, differs?: boolean }} options differs: in equal work */
-export function writeDefaultRun({ folder, hasPipy = true, differs = false, recorded }) {
+/**
+ * @param {{ folder: string, hasPipy?: boolean, recorded?: number, rounds?: number, differs?: boolean, manifest?: Partial<Manifest> }}
+ *   options differs: in equal work
+ */
+export function writeDefaultRun({ folder, hasPipy = true, differs = false, recorded, rounds, manifest = {} }) {
   const planes = hasPipy ? ['pipy', 'envoy'] : ['envoy']
   const load = { users: 200, warmupSeconds: 1.5, windowSeconds: 3.5 }
   const arm = (/** @type {object} */ fields) =>
@@ -36,7 +39,8 @@ export function writeDefaultRun({ folder, hasPipy = true, differs = false, recor
       folder,
       arms,
       recorded,
-      manifest: { parity, notMeasured: hasPipy ? [] : [{ plane: 'pipy', reason: NO_PIPY }] },
+      rounds,
+      manifest: { parity, notMeasured: hasPipy ? [] : [{ plane: 'pipy', reason: NO_PIPY }], ...manifest },
     },
     change: bindByGenerator,
   })

@@ -51,6 +51,18 @@ describe('what a default run prints', () => {
     expect(occurrences(details, 'unequal work (tls): ')).toBe(1)
   })
 
+  it('ends with the command that gives an interval, or the other repeats, but for a run that cannot be typed again', () => {
+    const render = (/** @type {string[]} */ command, manifest = {}) =>
+      renderDefaultRun({ rounds: 3, recorded: 12, manifest: { command, ...manifest } }).answer
+    const command = ['bench', '--cpu', '1', '--rounds', '3', '--out', '/tmp/run', '--users=200']
+    expect(render(command)).toMatch(/an interval[^!]*\n {2}npm run bench -- --cpu 1 --users=200 --rounds 6/)
+    expect(render(['bench', '--rounds=3'])).toMatch(/npm run bench -- --rounds 6/)
+    expect(render(command, { ended: 'interrupted' })).toMatch(/npm run bench -- --resume results\/RUN/)
+    for (const other of [['size'], ['bench', 'my experiment.yaml'], ['bench', '--resume', 'results/RUN']])
+      expect(render(other)).not.toContain('an interval')
+    expect(renderDefaultRun({ manifest: { command } }).answer).not.toContain('an interval')
+  })
+
   it('says where a run was cut short', () => {
     const { answer, details } = renderDefaultRun({ recorded: 5 })
     const words = 'This run was cut short, or still goes on: 5 of 24 trials are recorded.'

@@ -4,7 +4,7 @@ import { dropEmptyRowsAndColumns } from '../../answer/picture.js'
 import { chooseQuantities, drawProxies, drawQuantityCell } from '../../answer/proxies.js'
 import { findQuantity, formatValue, QUANTITIES } from '../../judge/quantities.js'
 import { groupBy } from '../../lib/group-by.js'
-import { joinWords } from '../../lib/letters.js'
+import { capitalise, joinWords } from '../../lib/letters.js'
 import { renderCommand } from '../../lib/render-command.js'
 import { listVariedAxes, renderArmName, renderContenderName } from '../../model/arms.js'
 import { roundLimitsUp } from '../../model/container-limits.js'
@@ -168,8 +168,8 @@ function renderMedianPhrase(arm, name, words) {
  */
 function renderControlBound(binding, boundArms, allArms) {
   if (binding === '') return []
-  const scope = boundArms.length === allArms.length ? 'Everywhere' : `In ${boundArms.length} of ${allArms.length} rows`
-  return [`${scope} ${binding}.`]
+  if (boundArms.length === allArms.length) return [`${capitalise(binding)}.`]
+  return [`In ${boundArms.length} of ${allArms.length} rows ${binding}.`]
 }
 
 /**

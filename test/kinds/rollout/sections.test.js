@@ -67,7 +67,19 @@ describe('the answer of a rollout', () => {
     const pods = arm({ sidecars: 60, simulated: 30 }, { podReadyMaxSeconds: 5 })
     expect(render([pods])).toMatch('60 sidecars 30 of them were ready pods within 5.00 s')
     expect(render([arm({}, { rolloutSeconds: 1, ...limits(0, 0) })])).toBe(
-      'pipy: 60 sidecars had their first configuration within 1.00 s. Everywhere the control plane stayed below its CPU limit.',
+      'pipy: 60 sidecars had their first configuration within 1.00 s. The control plane stayed below its CPU limit.',
     )
+  })
+
+  it('offers more sidecars where the most were configured too soon to be timed', () => {
+    const arms = [arm({ sidecars: 10 }, { rolloutSeconds: 0.3 }), arm({ sidecars: 20 }, {})]
+    expect(answer(arms).notMeasured).toMatchObject([
+      {
+        what: 'time of the rollout of pipy',
+        commands: [{ command: 'npm run bench -- rollout --sidecars 100 --planes pipy' }],
+      },
+    ])
+    expect(answer([arms[0]]).notMeasured).toEqual([])
+    expect(answer([arm({ sidecars: 20, simulated: 10 }, {})]).notMeasured).toEqual([])
   })
 })
