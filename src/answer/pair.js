@@ -169,14 +169,13 @@ function renderGap({ ratio }) {
 /**
  * Renders the interval of a verdict: ` (95 % CI 56.8 to 57.9)`, in percent, or as multiples beside a multiple;
  * without an interval, the number of repeats.
- * @param {Comparison} comparison
+ * @param {Comparison} comparison with a ratio; its interval, if it has one, does not contain 1
  * @returns {string} begins with a space
  */
 function renderIntervalOrRepeats(comparison) {
-  const { ratio, verdict, gapLeast } = comparison
+  const { ratio, gapLeast } = comparison
   const { median, low, high } = ratio
-  if (verdict === 'indicative' || low === null || high === null)
-    return ` (${renderNounCount(countRatios(comparison), 'repeat')}: no interval yet)`
+  if (low === null || high === null) return ` (${renderNounCount(countRatios(comparison), 'repeat')}: no interval yet)`
   if (Number(median) >= MULTIPLE_LEAST) return ` (95 % CI ${low.toFixed(1)} to ${high.toFixed(1)})`
   const digits = gapLeast === undefined ? 0 : 1
   const ends = [low, high].map(end => 100 * Math.abs(end - 1)).sort((x, y) => x - y)

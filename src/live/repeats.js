@@ -265,7 +265,7 @@ function splitByRound(kept, { armId, rounds }) {
 }
 
 /**
- * Finds the value of a round as a report does: that of the first counted trial with a value.
+ * Finds the value of a round, as a report does: that of the first trial with a value among those that count (`listCountedTrials`).
  * @template {Pick<KeptTrial, 'trial' | 'goodUses'>} T
  * @param {T[]} trials of one arm and round
  * @param {(trial: T) => number | null} read reads the value of a trial

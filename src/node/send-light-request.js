@@ -80,10 +80,12 @@ function parseBody(text, headers, isEnded) {
 function joinChunks(text) {
   let body = ''
   for (let offset = 0; ; ) {
-    const start = text.indexOf('\r\n', offset) + 2
-    const length = Number.parseInt(text.slice(offset, start), 16)
-    // A chunk whose length is no number is not whole, either.
-    if (start < 2 || !(start + length + 2 <= text.length)) return null
+    const lineEnd = text.indexOf('\r\n', offset)
+    const [digits] = /^[0-9a-f]+/i.exec(text.slice(offset, lineEnd)) ?? []
+    if (lineEnd < 0 || digits === undefined) return null
+    const start = lineEnd + 2
+    const length = Number.parseInt(digits, 16)
+    if (start + length + 2 > text.length) return null
     if (length === 0) return body
     body += text.slice(start, start + length)
     offset = start + length + 2

@@ -52,7 +52,7 @@ export function assertMemoryAndPorts(availableBytes, portCount) {
     throw new BenchError(`${memory.text}: end other programs, or take a machine or a memory limit with more`)
 }
 
-/** Counts the ports from which the kernel picks the local ones of connections; if they cannot be read, those of its default. */
+/** Counts the ephemeral ports (net.ipv4.ip_local_port_range); if the range cannot be read, those of the kernel's default. */
 function countPorts() {
   const { first, last } = readPortRange()
   return last - first + 1

@@ -32,16 +32,16 @@ import { createWorkloadFinder } from './workloads.js'
  * @property {number | null} throttledFraction of its CFS periods; null also: it has no CPU limit, or had no period
  * @property {number | null} memoryBytes the highest working set
  * @property {boolean} isRunning now
- * @property {Requests | null} counted its requests; null: no counter has any
+ * @property {RequestRate | null} counted its requests; null: no counter has any
  * @property {Resources} requests
  * @property {Resources} limits
  */
 
 /**
- * The requests that a sidecar received and sent.
- * @typedef {object} Requests
- * @property {number} perSecond on average, while they were counted
- * @property {number} cores on average in that time
+ * The mean rate of a pod's requests, received and sent added up, and the CPU of the container in that time.
+ * @typedef {object} RequestRate
+ * @property {number} perSecond
+ * @property {number} cores
  * @property {number} seconds of that time
  */
 
@@ -113,12 +113,12 @@ async function sendQueries(prometheus, queries) {
  * Reads the requests of each container, by the first counter of REQUEST_COUNTERS that has some.
  * @param {Prometheus} prometheus
  * @param {{ scope: Scope, intervals: QueryIntervals }} options
- * @returns {Promise<{ requests: Map<string, Requests>, counters: Counter[] }>} requests: by `createContainerKey`, without the
+ * @returns {Promise<{ requests: Map<string, RequestRate>, counters: Counter[] }>} requests: by `createContainerKey`, without the
  *   containers whose requests no counter has; counters: those by which requests were found; []: there are none
  * @throws as `query` of `openPrometheus`
  */
 async function readRequests(prometheus, { scope, intervals }) {
-  /** @type {Map<string, Requests>} */
+  /** @type {Map<string, RequestRate>} */
   const requests = new Map()
   /** @type {Map<string, Counter>} */
   const counters = new Map()
@@ -149,7 +149,7 @@ async function readRequests(prometheus, { scope, intervals }) {
  * CPU of the container at the same points.
  * @param {Prometheus} prometheus
  * @param {Parameters<typeof renderRequestQueries>[0]} options
- * @returns {Promise<[key: string, requests: Requests][]>} key: as `createContainerKey`; []: the counter has no requests of these
+ * @returns {Promise<[key: string, requests: RequestRate][]>} key: as `createContainerKey`; []: the counter has no requests of these
  *   containers
  * @throws as `query` of `openPrometheus`
  */
@@ -162,7 +162,7 @@ async function readCounter(prometheus, options) {
     const rate = rateByPod.get(labels.pod)
     const seconds = (pointsByContainer.get(key) ?? 0) * options.intervals.stepSeconds
     if (rate === undefined) return []
-    return [/** @type {[string, Requests]} */ ([key, { perSecond: rate, cores: value, seconds }])]
+    return [/** @type {[string, RequestRate]} */ ([key, { perSecond: rate, cores: value, seconds }])]
   })
 }
 
@@ -180,7 +180,7 @@ const createContainerKey = ({ pod, container, resource = '' }) => `${pod}/${cont
  * @param {object} answers
  * @param {Record<keyof ReturnType<typeof renderUsageQueries>, Sample[]>} answers.usage
  * @param {Record<keyof ReturnType<typeof renderStateQueries>, Sample[]>} answers.state
- * @param {Map<string, Requests>} answers.requests by `createContainerKey`
+ * @param {Map<string, RequestRate>} answers.requests by `createContainerKey`
  * @param {QueryIntervals} answers.intervals
  * @returns {ContainerUse[]}
  */

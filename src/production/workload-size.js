@@ -3,7 +3,7 @@ import { renderPercent } from '../lib/units.js'
 
 /** Computes requests and limits of a workload's sidecars from the CPU and memory that they used. Pure. */
 /**
- * @import { ContainerUse, Production, Requests, Resources } from './read-production.js'
+ * @import { ContainerUse, Production, RequestRate, Resources } from './read-production.js'
  * @import { Workload } from './workloads.js'
  */
 
@@ -239,7 +239,7 @@ function computeWeightedMean(uses, measure) {
 
 /**
  * Computes the CPU microseconds per request in the time in which requests were counted.
- * @param {Requests[]} requests
+ * @param {RequestRate[]} requests
  * @returns {number | null} null: no requests were counted, or their rate was 0
  */
 function computeMicrosPerRequest(requests) {

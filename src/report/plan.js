@@ -33,10 +33,11 @@ const SHARED_AXES = [
  */
 export function renderPlan(plan, seconds, mostSeconds = null) {
   const { experiment, question, arms, notes, notMeasured, calibrations, claims, settings } = plan
-  const words = KINDS[plan.parts[0].kind].summarisePlan?.(plan)
-  const workload = words?.planned ?? renderPlanSize(plan)
+  // Only a search has words of its own, and it is the only part of its plan.
+  const kindWords = KINDS[plan.parts[0].kind].summarisePlan?.(plan)
+  const workload = kindWords?.planned ?? renderPlanSize(plan)
   const armGroups = [...groupBy(arms, arm => arm.load.isInterleaved).values()]
-  const hasGrpc = settings.app === 'pipy' && arms.some(arm => arm.conditions.protocol === 'grpc')
+  const hasNodeGrpcApps = settings.app === 'pipy' && arms.some(arm => arm.conditions.protocol === 'grpc')
   const lines = [
     `${experiment}: ${workload}, ${renderMinutes(seconds, mostSeconds)}`,
     question,
@@ -46,10 +47,10 @@ export function renderPlan(plan, seconds, mostSeconds = null) {
     ...(calibrations.length > 0
       ? [`Before them: ${calibrations.length} closed loops, to leave out rates that no plane reaches.`]
       : []),
-    ...armGroups.flatMap(group => renderArms(group, words)),
+    ...armGroups.flatMap(group => renderArms(group, kindWords)),
     ...settings.relaxes.map(({ gate, why }) => `The experiment sets aside ${gate}: ${why}`),
     ...(claims.length > 0 ? [`Tests the published claims of: ${claims.join(', ')}`] : []),
-    `Seed ${plan.seed}; traffic policy ${settings.trafficPolicy}; applications served by ${settings.app}${hasGrpc ? ', those of gRPC by node' : ''}.`,
+    `Seed ${plan.seed}; traffic policy ${settings.trafficPolicy}; applications served by ${settings.app}${hasNodeGrpcApps ? ', those of gRPC by node' : ''}.`,
   ]
   return lines.flatMap(line => wrapText(line, /^ */.exec(line)?.[0], '  ')).join('\n')
 }

@@ -13,7 +13,7 @@ import { listArms, listComparisons } from '../model/results.js'
  */
 
 /**
- * The sentences on pairs under one link, CPU limit and load.
+ * The sentences on pairs of arms that differ only in their planes (`createGroupKey`).
  * @typedef {object} VerdictGroup
  * @property {string} heading empty if there is only one group
  * @property {string[]} primary
@@ -26,8 +26,8 @@ const SECONDARY = 'Secondary, not adjusted for multiple comparisons'
 export const CONTRASTS = 'Each plane against itself'
 
 /**
- * Creates the blocks of the verdicts on planes, in groups of one link, CPU limit and load. The primary quantity comes
- * first.
+ * Creates the blocks of the verdicts on planes, in groups of arms that differ only in their planes (`createGroupKey`). The primary
+ * quantity comes first.
  * @param {Pick<Result, 'arms' | 'comparisons'>} result
  * @param {Shows} shows
  * @returns {Block[]} [] without comparisons

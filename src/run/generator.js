@@ -9,8 +9,8 @@ import { assertAllRun } from './alive.js'
  * @import { TrialContext } from './trial.js'
  */
 
-// The load continues after the window, so that its end is measured under load and the memory is read there; longer for each
-// further pair of pods, whose connections are read one namespace after the other.
+// The load continues past the end of the window, so that the last readings of CPU and memory are taken under load. Each further pair of
+// pods adds time, since connections are read one network namespace after another.
 const TAIL_MS = { alone: 1000, besideOthers: 800, furtherPair: 80 }
 const START_SECONDS = 60
 // The deadline is longer than the sidecars' request timeout and the generator's own grace for requests in flight.

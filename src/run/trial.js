@@ -91,6 +91,7 @@ export async function runTrial({ testbed, trials, nextStart, standing, watch, si
     const { message, stack = '' } = /** @type {Error} */ (error)
     const reasons = error instanceof BenchError ? [message] : [message, stack]
     const ended = error instanceof EndedError ? error.ended : await awaitEarlyExits(listProcesses(state.services))
+    // The outcome of a record is `failed` until its trial is judged.
     state.records = state.records.map(record => ({ ...record, reasons, ended }))
   } finally {
     stopping.abort()

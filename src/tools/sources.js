@@ -15,7 +15,8 @@ export function isBuiltByKit(name) {
 }
 
 /**
- * Computes the SHA-256 of a program's source folder. A program of another hash is not used, but built again.
+ * Computes the SHA-256 of a program's source folder. The cache and images are named after it, so that a
+ * changed source is built again; a program from a variable or PATH is not checked against it.
  * @param {string} name a key of SOURCES
  * @returns {string} in hexadecimal
  * @throws the system's error if a file of it cannot be read

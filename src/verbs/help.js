@@ -6,7 +6,8 @@ const ENDED = [EXIT.hangup, EXIT.interrupted, EXIT.quit, EXIT.userSignal, EXIT.t
 const ALL = [done, failed, usage, noResult, planeMissing, thresholdCrossed, ...ENDED]
 
 /**
- * Help of each verb beside its options: what it does, its exit statuses, and examples. The words of an example follow the verb.
+ * Help of each verb beside its options: what it does, its exit statuses, and examples. The words of an example follow the verb,
+ * unless they are a whole line that names `sidecar-bench`.
  * @type {Record<string, { does: string, statuses: (keyof typeof EXIT_MEANINGS)[], examples: [words: string, does: string][] }>}
  */
 export const HELP = {

@@ -188,29 +188,6 @@ describe('a rollout on a cluster', () => {
     await expectNothingLeft()
   })
 
-  it('gives Envoys their configuration from the image of the ADS server', { timeout: 240_000 }, async context => {
-    if ('missing' in (await findTool(adsTool))) context.skip('needs the ADS server, which cannot be built here')
-    const argv = ['rollout', '--planes', 'envoy', '--control', 'ads', '--sidecars', '8', '--profile', 'smoke']
-    const rounds = ['--rounds', '1']
-    const remove = () => execa('ctr', ['-n', 'k8s.io', 'images', 'rm', renderImageName('ads')], { reject: false })
-    await remove()
-    const without = await start([...argv, ...rounds]).child
-    expect(without.stderr).toMatch(/npm run images -- --ads FILE writes it/)
-    const archive = path.join(scratch, 'ads.tar')
-    await execa('node', ['src/cli.js', 'images', '--ads', archive])
-    await execa('ctr', ['-n', 'k8s.io', 'images', 'import', archive])
-    const { out, child } = start([...argv, ...rounds])
-    const { stderr } = await child
-    const [{ rollout, processes, reasons }] = readRun(out).records
-    expect(rollout, `${stderr}${reasons}`).toMatchObject({
-      ...{ sidecars: 8, first: { converged: 8 }, change: { converged: 8 }, pods: { ready: 8 } },
-      controlAnonBytes: { peak: expect.any(Number) },
-    })
-    expect(processes.filter(({ role }) => role === 'control')).toHaveLength(1)
-    await remove()
-    await expectNothingLeft()
-  })
-
   it('is refused if the node takes no more pods, with the arithmetic', async () => {
     const { stderr, exitCode } = await start(['rollout', '--planes', 'pipy', '--sidecars', '900']).child
     expect(stderr).toMatch(
@@ -314,44 +291,6 @@ describe('what goes wrong in a run', () => {
     await expectNothingLeft()
   })
 
-  it('gives a pod the quota of --pod-cpu, and stops in order on SIGINT', { timeout: 120_000 }, async () => {
-    const namespace = 'sidecar-bench-pod-cpu'
-    const options = [
-      '--measure',
-      'capacity',
-      '--cpu',
-      'none',
-      '--pod-cpu',
-      '0.5',
-      '--profile',
-      'smoke',
-      '--rounds',
-      '5',
-    ]
-    const { out, child } = start([...options, '--planes', 'pipy', '--link', 'ratings', '--namespace', namespace])
-    const where = ['-n', namespace, '-l', 'app.kubernetes.io/name=ratings']
-    const listPods = async () => {
-      const { stdout } = await kubectl('get', 'pods', ...where, '-o', 'json').catch(() => ({ stdout: '{"items":[]}' }))
-      return JSON.parse(stdout).items
-    }
-    await waitForCondition(async () => (await listPods()).length > 0, {
-      what: 'a pod',
-      deadlineSeconds: 100,
-      intervalMs: 200,
-    })
-    const [{ spec }] = await listPods()
-    expect(spec.resources).toMatchObject({ requests: { cpu: '500m' }, limits: { cpu: '500m' } })
-    expect([...spec.initContainers, ...spec.containers].map(({ name }) => name)).toEqual(['sidecar', 'application'])
-    await waitForCondition(() => records(out).length > 0, { what: 'a trial', deadlineSeconds: 100, intervalMs: 100 })
-    child.kill('SIGINT')
-    expect((await child).exitCode).toBe(130)
-    const { processes, gates } = JSON.parse(records(out)[0])
-    const ofPod = processes.filter((/** @type {any} */ { service }) => service === 'ratings')
-    expect(ofPod.map((/** @type {any} */ p) => p.cpuLimitReadBackCores)).toEqual([0.5, 0.5])
-    expect(gates.map((/** @type {any} */ { gate }) => gate)).not.toContain('pod-cap')
-    await expectNothingLeft()
-  })
-
   it('leaves a killed run to cleanup, which leaves a running one alone', { timeout: 120_000 }, async () => {
     const { child } = start([...smoke, '--planes', 'none'])
     const areThere = async () => (await listNamespaces()).includes('-reader')
@@ -425,6 +364,65 @@ describe.concurrent('runs beside each other', () => {
     },
   )
 
+  it('gives Envoys their configuration from the image of the ADS server', { timeout: 480_000 }, async context => {
+    if ('missing' in (await findTool(adsTool))) context.skip('needs the ADS server, which cannot be built here')
+    const argv = ['rollout', '--planes', 'envoy', '--control', 'ads', '--sidecars', '8', '--profile', 'smoke']
+    const rounds = ['--rounds', '1']
+    const remove = () => execa('ctr', ['-n', 'k8s.io', 'images', 'rm', renderImageName('ads')], { reject: false })
+    await remove()
+    const without = await start([...argv, ...rounds]).child
+    expect(without.stderr).toMatch(/npm run images -- --ads FILE writes it/)
+    const archive = path.join(scratch, 'ads.tar')
+    await execa('node', ['src/cli.js', 'images', '--ads', archive])
+    await execa('ctr', ['-n', 'k8s.io', 'images', 'import', archive])
+    const { out, child } = start([...argv, ...rounds])
+    const { stderr } = await child
+    const [{ rollout, processes, reasons }] = readRun(out).records
+    expect(rollout, `${stderr}${reasons}`).toMatchObject({
+      ...{ sidecars: 8, first: { converged: 8 }, change: { converged: 8 }, pods: { ready: 8 } },
+      controlAnonBytes: { peak: expect.any(Number) },
+    })
+    expect(processes.filter(({ role }) => role === 'control')).toHaveLength(1)
+    await remove()
+  })
+
+  it('gives a pod the quota of --pod-cpu, and stops in order on SIGINT', { timeout: 480_000 }, async () => {
+    const namespace = 'sidecar-bench-pod-cpu'
+    const options = [
+      '--measure',
+      'capacity',
+      '--cpu',
+      'none',
+      '--pod-cpu',
+      '0.5',
+      '--profile',
+      'smoke',
+      '--rounds',
+      '5',
+    ]
+    const { out, child } = start([...options, '--planes', 'pipy', '--link', 'ratings', '--namespace', namespace])
+    const where = ['-n', namespace, '-l', 'app.kubernetes.io/name=ratings']
+    const listPods = async () => {
+      const { stdout } = await kubectl('get', 'pods', ...where, '-o', 'json').catch(() => ({ stdout: '{"items":[]}' }))
+      return JSON.parse(stdout).items
+    }
+    await waitForCondition(async () => (await listPods()).length > 0, {
+      what: 'a pod',
+      deadlineSeconds: 240,
+      intervalMs: 200,
+    })
+    const [{ spec }] = await listPods()
+    expect(spec.resources).toMatchObject({ requests: { cpu: '500m' }, limits: { cpu: '500m' } })
+    expect([...spec.initContainers, ...spec.containers].map(({ name }) => name)).toEqual(['sidecar', 'application'])
+    await waitForCondition(() => records(out).length > 0, { what: 'a trial', deadlineSeconds: 240, intervalMs: 100 })
+    child.kill('SIGINT')
+    expect((await child).exitCode).toBe(130)
+    const { processes, gates } = JSON.parse(records(out)[0])
+    const ofPod = processes.filter((/** @type {any} */ { service }) => service === 'ratings')
+    expect(ofPod.map((/** @type {any} */ p) => p.cpuLimitReadBackCores)).toEqual([0.5, 0.5])
+    expect(gates.map((/** @type {any} */ { gate }) => gate)).not.toContain('pod-cap')
+  })
+
   describe.concurrent('what stops a run before it measures', () => {
     it('is no kubeconfig', async () => {
       const { stderr, exitCode } = await execa('node', ['src/cli.js', 'bench', '--target', 'kubernetes'], {
@@ -460,7 +458,7 @@ describe.concurrent('runs beside each other', () => {
         status: 1,
         words: /no node takes the pod .*Insufficient cpu/,
       },
-    ])('is $what', { timeout: 90_000 }, async ({ options, status, words }) => {
+    ])('is $what', { timeout: 300_000 }, async ({ options, status, words }) => {
       const { stderr, exitCode } = await start([...smoke, '--planes', 'pipy', ...options.split(' ')]).child
       expect(stderr).toMatch(words)
       expect(exitCode).toBe(status)

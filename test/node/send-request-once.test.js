@@ -58,6 +58,7 @@ describe('a request over a connection of its own', () => {
     ['of a body', ['HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\nn-']],
     ['of chunks', ['HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\nn-']],
     ['of something that is no chunk', ['HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nn-1\r\nn-1\r\n']],
+    ['of a chunk with a negative length', ['HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n-6\r\n']],
     ['of a head', ['HTTP/1.1 200 OK\r\ncontent-le']],
     ['of nothing', []],
   ])('fails if the connection ends in the midst %s', async (_, pieces) => {

@@ -36,7 +36,7 @@ export function extrapolateCpu({ template, cpus, tried }) {
 }
 
 /**
- * Extrapolates the CPU of a rate by a line through measured rates.
+ * Extrapolates the CPU that the busiest sidecar would use at a rate, by a line through measured rates (`fitLine`).
  * @param {[number, number][]} measured rates, and millicores of the busiest sidecar
  * @param {number} rate
  * @returns {SizeResult['extrapolated']} null: fewer than POINTS.least rates were measured

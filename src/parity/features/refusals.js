@@ -86,7 +86,7 @@ export async function checkCircuitBreaker({ send }) {
 const REQUESTS = 8
 // A request and its retry take their turns of the endpoints before the next request comes, and the sidecar returns the budget of
 // requests that have timed out. A busy machine needs longer for both: a check that fails is repeated, with twice the time.
-const APART_MS = 100
+const INTERVAL_MS = 100
 const TRIES = 3
 
 /**
@@ -101,10 +101,10 @@ export async function checkRetryBudget(rig) {
   /** @type {string[]} */
   let differences = []
   for (let i = 0; i < TRIES; i++) {
-    const apartMs = APART_MS * 2 ** i
-    const crowdedStatuses = await sendToCrowded(rig, { count: REQUESTS, apartMs })
-    await sleep(apartMs, rig.signal)
-    differences = listRetryDifferences(crowdedStatuses, await sendToCrowded(rig, { count: RETRIES, apartMs }))
+    const intervalMs = INTERVAL_MS * 2 ** i
+    const crowdedStatuses = await sendToCrowded(rig, { count: REQUESTS, intervalMs })
+    await sleep(intervalMs, rig.signal)
+    differences = listRetryDifferences(crowdedStatuses, await sendToCrowded(rig, { count: RETRIES, intervalMs }))
     if (differences.length === 0) break
   }
   return differences
@@ -113,18 +113,18 @@ export async function checkRetryBudget(rig) {
 /**
  * Sends requests to the host `crowded`, each some time after the one before it, without waiting for its answer, and then waits for all.
  * @param {Rig} rig
- * @param {{ count: number, apartMs: number }} options count: of requests
+ * @param {{ count: number, intervalMs: number }} options intervalMs: between the starts of two requests
  * @returns {Promise<number[]>} statuses, in the order of the requests
  * @throws {BenchError} if one is not answered; the reason of the rig's signal when it aborts
  */
-async function sendToCrowded({ send, signal }, { count, apartMs }) {
+async function sendToCrowded({ send, signal }, { count, intervalMs }) {
   const requests = []
   for (let i = 0; i < count; i++) {
     const request = send({ host: 'crowded' }, { timeoutSeconds: ANSWER_SECONDS })
     // If another check fails, this request is never awaited: an unhandled rejection would end the kit.
     request.catch(() => {})
     requests.push(request)
-    await sleep(apartMs, signal)
+    await sleep(intervalMs, signal)
   }
   return (await Promise.all(requests)).map(({ status }) => status)
 }

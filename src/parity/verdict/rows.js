@@ -73,8 +73,8 @@ function pairRows({ a, b, relaxed }) {
 }
 
 /**
- * Lists the rows that are not as expected. It leaves out rows in which all arms fall short alike and declare it, rows of planes
- * as a mesh deploys them or with scripts of the user, and rows that the experiment sets aside.
+ * Lists the rows that are not as expected. Left out are: rows that the experiment sets aside; rows of planes as a mesh deploys them;
+ * rows of the user's own scripts; and rows in which all arms have the same result and each declares that it lacks something.
  * @param {{ judged: Judged[], relaxed: string[] }} options relaxed: names of rows that the experiment sets aside
  * @returns {string[]} a line for each row, each once, which begins with the check and a colon; []: none is wrong
  */

@@ -61,11 +61,12 @@ export async function checkCluster({ api, node, loadNode, images, specs }) {
     const isOld = minor < NATIVE_SIDECARS_DEFAULT_SINCE
     findings.push(isOld ? createFinding('warning', `${text}${oldNote}`) : createFinding('ok', text))
     const denied = await listDeniedAccess(api).catch(error => {
+      if (!(error instanceof BenchError)) throw error
       findings.push(createFinding('warning', `access: ${error.message}`))
       return null
     })
     if (denied !== null) findings.push(...renderDeniedAccess(denied))
-    // A request that is denied would only fail, so what needs it is not checked.
+    // A request that is denied would only fail, so what needs it is not checked. If the access is not known, everything is.
     const isPermitted = (/** @type {string} */ resource) => !denied?.some(access => access.resource === resource)
     if (isPermitted('namespaces') && isPermitted('daemonsets'))
       findings.push(await checkReader(api, images.node ?? nodeTool.image))
