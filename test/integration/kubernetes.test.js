@@ -291,6 +291,44 @@ describe('what goes wrong in a run', () => {
     await expectNothingLeft()
   })
 
+  it('gives a pod the quota of --pod-cpu, and stops in order on SIGINT', { timeout: 120_000 }, async () => {
+    const namespace = 'sidecar-bench-pod-cpu'
+    const options = [
+      '--measure',
+      'capacity',
+      '--cpu',
+      'none',
+      '--pod-cpu',
+      '0.5',
+      '--profile',
+      'smoke',
+      '--rounds',
+      '5',
+    ]
+    const { out, child } = start([...options, '--planes', 'pipy', '--link', 'ratings', '--namespace', namespace])
+    const where = ['-n', namespace, '-l', 'app.kubernetes.io/name=ratings']
+    const listPods = async () => {
+      const { stdout } = await kubectl('get', 'pods', ...where, '-o', 'json').catch(() => ({ stdout: '{"items":[]}' }))
+      return JSON.parse(stdout).items
+    }
+    await waitForCondition(async () => (await listPods()).length > 0, {
+      what: 'a pod',
+      deadlineSeconds: 100,
+      intervalMs: 200,
+    })
+    const [{ spec }] = await listPods()
+    expect(spec.resources).toMatchObject({ requests: { cpu: '500m' }, limits: { cpu: '500m' } })
+    expect([...spec.initContainers, ...spec.containers].map(({ name }) => name)).toEqual(['sidecar', 'application'])
+    await waitForCondition(() => records(out).length > 0, { what: 'a trial', deadlineSeconds: 100, intervalMs: 100 })
+    child.kill('SIGINT')
+    expect((await child).exitCode).toBe(130)
+    const { processes, gates } = JSON.parse(records(out)[0])
+    const ofPod = processes.filter((/** @type {any} */ { service }) => service === 'ratings')
+    expect(ofPod.map((/** @type {any} */ p) => p.cpuLimitReadBackCores)).toEqual([0.5, 0.5])
+    expect(gates.map((/** @type {any} */ { gate }) => gate)).not.toContain('pod-cap')
+    await expectNothingLeft()
+  })
+
   it('leaves a killed run to cleanup, which leaves a running one alone', { timeout: 120_000 }, async () => {
     const { child } = start([...smoke, '--planes', 'none'])
     const areThere = async () => (await listNamespaces()).includes('-reader')
@@ -351,9 +389,10 @@ describe.concurrent('runs beside each other', () => {
       proxy.close()
       for (const socket of sockets) socket.destroy()
       const { exitCode, stderr } = await child
-      expect(exitCode).toBe(1)
+      expect(exitCode, stderr).toBe(1)
       expect(stderr).toMatch(/has not answered for \d+ s \(.*\); .*npm run cleanup -- --target kubernetes/)
       expect(records(out).length).toBeGreaterThan(0)
+      expect(readProcFile(`${out}/summary.json`), stderr).not.toBe('')
       expect(listArms(readSummary(out))).toHaveLength(1)
       const { stdout } = await start([], { verb: 'cleanup' }).child
       expect(stdout.match(/removed namespace/g)).toHaveLength(2)
@@ -384,43 +423,6 @@ describe.concurrent('runs beside each other', () => {
     })
     expect(processes.filter(({ role }) => role === 'control')).toHaveLength(1)
     await remove()
-  })
-
-  it('gives a pod the quota of --pod-cpu, and stops in order on SIGINT', { timeout: 480_000 }, async () => {
-    const namespace = 'sidecar-bench-pod-cpu'
-    const options = [
-      '--measure',
-      'capacity',
-      '--cpu',
-      'none',
-      '--pod-cpu',
-      '0.5',
-      '--profile',
-      'smoke',
-      '--rounds',
-      '5',
-    ]
-    const { out, child } = start([...options, '--planes', 'pipy', '--link', 'ratings', '--namespace', namespace])
-    const where = ['-n', namespace, '-l', 'app.kubernetes.io/name=ratings']
-    const listPods = async () => {
-      const { stdout } = await kubectl('get', 'pods', ...where, '-o', 'json').catch(() => ({ stdout: '{"items":[]}' }))
-      return JSON.parse(stdout).items
-    }
-    await waitForCondition(async () => (await listPods()).length > 0, {
-      what: 'a pod',
-      deadlineSeconds: 240,
-      intervalMs: 200,
-    })
-    const [{ spec }] = await listPods()
-    expect(spec.resources).toMatchObject({ requests: { cpu: '500m' }, limits: { cpu: '500m' } })
-    expect([...spec.initContainers, ...spec.containers].map(({ name }) => name)).toEqual(['sidecar', 'application'])
-    await waitForCondition(() => records(out).length > 0, { what: 'a trial', deadlineSeconds: 240, intervalMs: 100 })
-    child.kill('SIGINT')
-    expect((await child).exitCode).toBe(130)
-    const { processes, gates } = JSON.parse(records(out)[0])
-    const ofPod = processes.filter((/** @type {any} */ { service }) => service === 'ratings')
-    expect(ofPod.map((/** @type {any} */ p) => p.cpuLimitReadBackCores)).toEqual([0.5, 0.5])
-    expect(gates.map((/** @type {any} */ { gate }) => gate)).not.toContain('pod-cap')
   })
 
   describe.concurrent('what stops a run before it measures', () => {
