@@ -35,7 +35,7 @@ export function renderPair(comparison, others = []) {
     return `No difference found in ${label}: ${a} and ${b} are within ${computeNoisePercent(comparison).toFixed(1)} % of each other${clauses.join('')}.`
   }
   if (isSmallWithoutInterval(comparison))
-    return `No difference shown in ${label} of ${a} and ${b}: ${renderChange(comparison).replace('~', 'about ')}${renderIntervalOrRepeats(comparison)}.`
+    return `No difference shown in ${label} of ${a} and ${b}: less than ${100 * INDICATIVE_GAP_LEAST} % apart${renderIntervalOrRepeats(comparison)}.`
   const clauses = others.flatMap(renderClauseOfUnequalPair).map(clause => ` and ${clause}`)
   return `${a} ${renderPredicate(comparison)} ${b}${renderIntervalOrRepeats(comparison)}${clauses.join('')}.`
 }
@@ -61,7 +61,8 @@ function renderClauseOfUnequalPair(comparison) {
   const { verdict, ratio } = comparison
   const word = renderQuantityWord(comparison)
   if (ratio.median === null || verdict === 'invalid') return []
-  if (verdict === 'no-difference-shown' || isSmallWithoutInterval(comparison)) return [`as much ${word}`]
+  if (verdict === 'no-difference-shown') return [`as much ${word}`]
+  if (isSmallWithoutInterval(comparison)) return [`about as much ${word}`]
   return [`${verdict === 'indicative' ? 'about ' : ''}${renderGap(comparison)} ${word}`]
 }
 

@@ -70,7 +70,9 @@ export function renderTextTable({ columns, rows }) {
 export function wrapText(text, indent = '', hanging = indent) {
   /** @type {string[]} */
   const lines = []
-  for (const word of text.trim().match(/(?:npm run \S+ -- \S+|\S+)(?:\s+%\S*)*/g) ?? ['']) {
+  for (const word of text.trim().match(/(?:\(?(?:npm run \S+ --|npx sidecar-bench \S+) \S+|\S+)(?:\s+%\S*)*/g) ?? [
+    '',
+  ]) {
     const last = lines.at(-1)
     if (last !== undefined && last.length + 1 + word.length <= 100) lines[lines.length - 1] = `${last} ${word}`
     else lines.push(`${lines.length === 0 ? indent : hanging}${word}`)

@@ -12,8 +12,8 @@ import { createDependencyLister } from './dependencies.js'
 import { listArmModes, probePlane } from './probe-plane.js'
 import { createSlots } from './slots.js'
 import { hasUserScripts } from './user-scripts.js'
-import { PARITY_NAMES, pickConfiguration, pickWorkerSize, renderRowName } from './verdict/checks.js'
-import { isWrong, listDisparities } from './verdict/rows.js'
+import { PARITY_NAMES, pickConfiguration, pickWorkerSize } from './verdict/checks.js'
+import { isWrong, renderUnequalPairs } from './verdict/rows.js'
 
 /** The check for equal work that a run makes before any load. */
 /**
@@ -87,8 +87,9 @@ export async function checkEqualWork({ testbed, arms, nextIndex, signal, say, ca
   const countedRows = rows.filter(({ name, isOwn }) => PARITY_NAMES.includes(name) && !isOwn)
   if (countedRows.some(row => row.found !== row.expected)) assertPortsLeft(findShortage)
   const relaxed = testbed.settings.relaxes.map(({ gate }) => gate)
-  for (const line of listDisparities({ arms: measured, rows, relaxed }))
-    say(`there will be no verdict, since work is unequal: ${renderRowName(line)}`)
+  // A search compares no arms: each has an answer of its own.
+  const compared = measured.filter(({ kind }) => kind !== 'search')
+  for (const line of renderUnequalPairs({ arms: compared, rows, relaxed })) say(line)
   return rows
 }
 
@@ -159,10 +160,9 @@ function listPendingChecks(untried, hasPassedAny) {
  */
 function renderPassedBefore(times, count) {
   const pending = count - times.length
-  const subject = pending === 0 ? `all ${count} checks` : `${times.length} of ${count} checks`
   const last = renderMinute(times.toSorted()[times.length - 1])
-  const rest = pending === 0 ? '' : `; ${pending} ${pending === 1 ? 'is' : 'are'} made now`
-  return `equal work: ${subject} passed before (last at ${last} UTC), and nothing that they depend on has changed since (--recheck makes them again)${rest}`
+  const rest = pending === 0 ? '' : `; ${pending} made now`
+  return `equal work: ${times.length} of ${count} checks passed before (last at ${last} UTC), with the same programs, scripts and configuration: not made again (--recheck)${rest}`
 }
 
 /**

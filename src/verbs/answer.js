@@ -81,27 +81,26 @@ const PLAIN_WORD = /^[\w@%+=:,./-]+$/
  * @param {{ summary: Summary, manifest: Manifest, folder: string }} run folder: as printed
  * @returns {NotMeasured[]} one; []: none are missing, the run is not one of `bench`, or its command cannot be repeated as text
  */
-function listMissingRepeats({ summary, manifest: { command = [], ended, precision, rounds }, folder }) {
+function listMissingRepeats({ summary, manifest, folder }) {
+  const { command = [], ended, precision, rounds, settings } = manifest
   const [verb, ...words] = command
   if (verb !== 'bench') return []
   const createEntry = (/** @type {string} */ what, /** @type {string} */ options) => [
     { what, why: '', commands: [{ command: renderCommand('bench', options), gives: what }] },
   ]
-  if (ended === 'interrupted') return createEntry('the other repeats', `--resume ${folder}`)
+  if (ended === 'interrupted') {
+    // Processes that a run watches have ended with it.
+    const canResume = !settings.keepsServices && PLAIN_WORD.test(folder)
+    return canResume ? createEntry('the rest of this run', `--resume ${folder}`) : []
+  }
   const primaries = [PRIMARY.name, ...summary.shows.quantities.slice(0, 1)]
   const hasPairs = listComparisons(summary).some(
     ({ isControl, quantity, verdict }) => !isControl && verdict === 'indicative' && primaries.includes(quantity),
   )
-  if (
-    precision ||
-    !hasPairs ||
-    rounds >= ROUNDS_LEAST ||
-    !words.every(word => PLAIN_WORD.test(word)) ||
-    words.includes('--resume')
-  )
-    return []
-  // The folder of this run is taken.
-  const otherWords = ['--rounds', '--out'].reduce(removeOption, words)
+  const isRepeatable = words.every(word => PLAIN_WORD.test(word) && word !== '--' && word !== '--resume')
+  if (precision || !hasPairs || rounds >= ROUNDS_LEAST || !isRepeatable) return []
+  // The folder of this run is taken, and its time may be too short for more repeats.
+  const otherWords = ['--rounds', '--out', '--max-minutes'].reduce(removeOption, words)
   return createEntry('an interval', [...otherWords, `--rounds ${ROUNDS_LEAST}`].join(' '))
 }
 

@@ -63,10 +63,10 @@ describe('the verdict on a pair', () => {
   it('names no gap of so few repeats if it is smaller than one that counts', () => {
     const few = { verdict: /** @type {const} */ ('indicative'), repeats: 3 }
     expect(render(compare({ ...few, median: 1.004 }), memory({ ...few, median: 0.998 }))).toEqual([
-      'No difference shown in CPU per request of pipy and envoy: about +0 % (3 repeats: no interval yet).',
+      'No difference shown in CPU per request of pipy and envoy: less than 5 % apart (3 repeats: no interval yet).',
     ])
     expect(render(compare({ ...few, median: 0.53 }), memory({ ...few, median: 0.998 }))[0]).toMatch(
-      /^pipy uses about 47 % less CPU per request than envoy \(3 repeats: no interval yet\) and as much memory\.$/,
+      /^pipy uses about 47 % less CPU per request than envoy \(3 repeats: no interval yet\) and about as much memory\.$/,
     )
   })
 

@@ -54,11 +54,18 @@ describe('what a default run prints', () => {
   it('ends with the command that gives an interval, or the other repeats, but for a run that cannot be typed again', () => {
     const render = (/** @type {string[]} */ command, manifest = {}) =>
       renderDefaultRun({ rounds: 3, recorded: 12, manifest: { command, ...manifest } }).answer
-    const command = ['bench', '--cpu', '1', '--rounds', '3', '--out', '/tmp/run', '--users=200']
+    const command = ['bench', '--cpu', '1', '--rounds', '3', '--out', '/tmp/run', '--max-minutes', '2', '--users=200']
     expect(render(command)).toMatch(/an interval[^!]*\n {2}npm run bench -- --cpu 1 --users=200 --rounds 6/)
     expect(render(['bench', '--rounds=3'])).toMatch(/npm run bench -- --rounds 6/)
     expect(render(command, { ended: 'interrupted' })).toMatch(/npm run bench -- --resume results\/RUN/)
-    for (const other of [['size'], ['bench', 'my experiment.yaml'], ['bench', '--resume', 'results/RUN']])
+    const watching = { ended: 'interrupted', settings: { keepsServices: true } }
+    expect(render(command, watching)).not.toContain('--resume')
+    for (const other of [
+      ['size'],
+      ['bench', '--', 'cap'],
+      ['bench', 'my experiment.yaml'],
+      ['bench', '--resume', 'results/RUN'],
+    ])
       expect(render(other)).not.toContain('an interval')
     expect(renderDefaultRun({ manifest: { command } }).answer).not.toContain('an interval')
   })

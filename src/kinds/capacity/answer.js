@@ -151,7 +151,7 @@ function createRateColumns(arms) {
   return [
     {
       column: /** @type {Column} */ ({
-        heading: isCapacity ? `capacity${limit}` : `not saturated: ${users} users${limit}`,
+        heading: isCapacity ? `capacity${limit}` : `not capacity: ${users} users${limit}`,
         align: 'left',
       }),
       drawCell: (/** @type {SummaryArm} */ arm) => drawRateCell(arm, isCapacity),

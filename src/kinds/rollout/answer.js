@@ -5,7 +5,6 @@ import { chooseQuantities, drawProxies, drawQuantityCell } from '../../answer/pr
 import { findQuantity, formatValue, QUANTITIES } from '../../judge/quantities.js'
 import { groupBy } from '../../lib/group-by.js'
 import { capitalise, joinWords } from '../../lib/letters.js'
-import { renderCommand } from '../../lib/render-command.js'
 import { listVariedAxes, renderArmName, renderContenderName } from '../../model/arms.js'
 import { roundLimitsUp } from '../../model/container-limits.js'
 import { renderLackOfLimits } from './needs.js'
@@ -16,9 +15,6 @@ import { renderLackOfLimits } from './needs.js'
  * @import { Answered } from '../sections.js'
  */
 /** @import { Cell, Column, KindAnswer, NotMeasured, Picture } from '../../answer/picture.js' */
-
-/** A rollout that was too fast to time is tried with as many times the sidecars. */
-const SIDECARS_FACTOR = 5
 
 /** The quantities of a row with their headings; `dropEmptyRowsAndColumns` leaves out those that no arm has. */
 const COLUMNS = /** @type {const} */ ([
@@ -126,25 +122,26 @@ function renderLargestRollout(arms) {
 }
 
 /**
- * Lists the time of rollouts that were too fast to be timed on this machine, with the command for more sidecars.
+ * Lists the time of the largest rollouts, if they were too fast to be timed on this machine.
  * @param {SummaryArm[]} arms
- * @returns {NotMeasured[]} one; []: each arm with the most sidecars has a time, or simulated sidecars
+ * @returns {NotMeasured[]} one; []: no arm with the most sidecars was too fast, or they are simulated
  */
 function listUntimedRollouts(arms) {
   const sidecars = Math.max(...arms.map(({ conditions }) => Number(conditions.sidecars)))
   const largest = arms.filter(({ conditions }) => conditions.sidecars === sidecars && !conditions.simulated)
-  const untimed = largest.filter(arm => findQuantity(arm, 'rolloutSeconds').median === null)
+  const untimed = largest.filter(arm => findQuantity(arm, 'rolloutSeconds').median === null && wasTooFast(arm))
   if (untimed.length === 0) return []
-  const planes = [...new Set(arms.map(renderContenderName))].join(',')
-  const command = renderCommand('bench', `rollout --sidecars ${SIDECARS_FACTOR * sidecars} --planes ${planes}`)
-  const why = `${sidecars} sidecars are configured too soon for this machine to time`
-  return [
-    {
-      what: `time of the rollout of ${joinWords(untimed.map(renderArmName))}`,
-      why,
-      commands: [{ command, gives: 'more sidecars take longer' }],
-    },
-  ]
+  const why = `${sidecars} sidecars are configured too soon for this machine to time: take more with --sidecars`
+  return [{ what: `time of the rollout of ${joinWords(untimed.map(renderArmName))}`, why, commands: [] }]
+}
+
+/**
+ * Says whether the rollout of an arm was too fast to be timed, and nothing else took its time away.
+ * @param {SummaryArm} arm
+ */
+function wasTooFast({ spoiled }) {
+  const gates = spoiled.filter(({ part }) => part === 'rollout').map(({ gate }) => gate)
+  return gates.includes('resolution') && !gates.includes('probe-cost')
 }
 
 /**

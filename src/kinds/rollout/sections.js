@@ -11,10 +11,10 @@ import { BOUND_LEAST } from './numbers.js'
 
 /** Clauses by the phases that the control plane bound, joined by a comma. @type {Record<string, string>} */
 const BOUND = {
-  '': 'the control plane stayed below its CPU limit',
-  rollout: 'the control plane was at its CPU limit in the rollout',
-  change: 'the control plane was at its CPU limit in the change, not in the rollout',
-  'rollout,change': 'the control plane was at its CPU limit in rollout and change',
+  '': 'the control plane was not the limit',
+  rollout: 'the control plane was the limit of the rollout',
+  change: 'the control plane was the limit of the change, and not of the rollout',
+  'rollout,change': 'the control plane was the limit of rollout and change',
 }
 
 const PHASES = /** @type {const} */ ([

@@ -220,7 +220,7 @@ function renderLimitComparison(first, other, nodes) {
   const cpu = renderSaving(savings.millicores, 'm')
   const memory = renderSaving(savings.mebibytes, 'Mi')
   const ofFleet = nodes === null ? '' : `: ${renderFleetSavings(savings, nodes)} on ${nodes} nodes`
-  return `${renderArmName(first.size)} needs ${cpu} CPU limit and ${memory} memory limit a pod than ${renderArmName(other.size)}${ofFleet}.`
+  return `The limits of a pod with ${renderArmName(first.size)}: ${cpu} CPU and ${memory} memory than with ${renderArmName(other.size)}${ofFleet}.`
 }
 
 /**

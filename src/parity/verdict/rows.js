@@ -1,5 +1,5 @@
 import { groupBy } from '../../lib/group-by.js'
-import { createGroupKey } from '../../model/arms.js'
+import { createGroupKey, renderArmName } from '../../model/arms.js'
 import { LEAN } from '../../model/features.js'
 import { listArms } from '../../model/results.js'
 import { PARITY_NAMES, pickConfiguration, pickWorkerSize, renderRowName } from './checks.js'
@@ -11,6 +11,7 @@ import { PARITY_NAMES, pickConfiguration, pickWorkerSize, renderRowName } from '
 
 /** The rows of the answers to an arm's own load. */
 const LOAD_ROWS = ['parity-load', 'parity-chunks']
+const PAIRS_MOST = 3
 
 /**
  * Says whether the result of a row is not the expected one.
@@ -95,24 +96,44 @@ export function renderWrongRows({ judged, relaxed }) {
  * @returns {{ differing: string[], wrong: string[] }} wrong: those of `differing` that the run did not set aside; []: none
  */
 export function listDifferingRows({ parity, results, relaxes }) {
-  const disparities = listDisparities({ arms: listArms({ results }), rows: parity, relaxed: [] })
+  const arms = listArms({ results })
+  const judged = arms.filter(arm => arm.repeatOf === null).map(arm => ({ arm, rows: parity }))
+  const differences = pairArms(arms, parity).flatMap(pair => listPairDisparities({ ...pair, relaxed: [] }))
+  const disparities = [...renderWrongRows({ judged, relaxed: [] }), ...differences]
   const names = [...new Set(parity.map(row => row.name))]
   const differing = names.filter(name => disparities.some(line => line.startsWith(`${name}:`)))
   return { differing, wrong: differing.filter(name => !relaxes.some(({ gate }) => gate === name)) }
 }
 
 /**
- * Lists the rows that are not as expected, and those in which arms of a group (`createGroupKey`) differ. A/A repeats are left out.
- * @param {{ arms: Arm[], rows: ParityRow[], relaxed: string[] }} options relaxed: names of rows that the experiment sets aside
- * @returns {string[]} a line for each, each once, which begins with the check and a colon; []: all arms did equal work
+ * Pairs arms of a group (`createGroupKey`): arms of other features, TLS or protocol have other rows by design. A/A repeats are left out.
+ * @param {Arm[]} arms
+ * @param {ParityRow[]} rows of all arms
+ * @returns {{ a: Judged, b: Judged }[]} []: no two arms are in one group
  */
-export function listDisparities({ arms, rows, relaxed }) {
+function pairArms(arms, rows) {
   const judged = arms.filter(arm => arm.repeatOf === null).map(arm => ({ arm, rows }))
-  // Arms of other features, TLS or protocol have other rows by design.
   const pairs = judged.flatMap((a, i) => judged.slice(i + 1).map(b => ({ a, b })))
-  const groupPairs = pairs.filter(({ a, b }) => createGroupKey(a.arm) === createGroupKey(b.arm))
-  const differences = groupPairs.flatMap(pair => listPairDisparities({ ...pair, relaxed }))
-  return [...new Set([...renderWrongRows({ judged, relaxed }), ...differences])]
+  return pairs.filter(({ a, b }) => createGroupKey(a.arm) === createGroupKey(b.arm))
+}
+
+/**
+ * Renders which pairs of arms will have no verdict, since they do not do equal work.
+ * @param {{ arms: Arm[], rows: ParityRow[], relaxed: string[] }} options relaxed: names of rows that the experiment sets aside
+ * @returns {string[]} a line for each difference, each once, with its pairs; []: all pairs did equal work
+ */
+export function renderUnequalPairs({ arms, rows, relaxed }) {
+  const differences = pairArms(arms, rows).flatMap(pair =>
+    listPairDisparities({ ...pair, relaxed }).map(line => ({
+      line,
+      names: [pair.a, pair.b].map(({ arm }) => renderArmName(arm)),
+    })),
+  )
+  return [...groupBy(differences, ({ line }) => line)].map(([line, ofLine]) => {
+    const pairs = [...new Set(ofLine.map(({ names }) => names.join(' and ')))]
+    const more = pairs.length > PAIRS_MOST ? `, and on ${pairs.length - PAIRS_MOST} more pairs` : ''
+    return `unequal work (${renderRowName(line)}): no verdict on ${pairs.slice(0, PAIRS_MOST).join(', ')}${more}`
+  })
 }
 
 /**

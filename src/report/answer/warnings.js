@@ -107,7 +107,14 @@ function renderContradictionWarning({ a, b, measured }) {
  * @returns {string[]} a sentence for each check, with the reason of its first arm; [] if none excluded so many
  */
 function renderSpoiledTrials({ results }) {
-  const arms = listArms({ results: results.filter(result => !hasOutcome(result)) })
+  const answered = results.filter(result => !hasOutcome(result))
+  const compared = answered.flatMap(({ comparisons }) =>
+    comparisons.filter(c => !c.isControl).flatMap(({ a, b }) => [a, b]),
+  )
+  // Applications alone, with which nothing is compared, are only for orientation.
+  const arms = listArms({ results: answered }).filter(
+    arm => arm.hasSidecars || arm.load.kind === 'open' || compared.some(name => name.startsWith(renderArmName(arm))),
+  )
   const spoils = arms.flatMap(arm => {
     const total = arm.trials.completed + arm.trials.failed + arm.trials.invalid
     return arm.spoiled
@@ -139,11 +146,9 @@ const hasOutcome = result => result.kind === 'search' && result.searches.length 
  * @param {SummaryArm} arm
  * @returns {boolean} true also for a gate that the table lacks, such as `failed`
  */
-function spoilsAnswer(gate, { load, hasSidecars }) {
+function spoilsAnswer(gate, { load }) {
   const spoils = /** @type {readonly Use[] | undefined} */ (GATES.get(gate)?.spoils)
   if (spoils === undefined) return true
-  // In a closed loop nothing is compared with the applications alone.
-  if (!hasSidecars && load.kind !== 'open') return false
   /** @type {Use[]} */
   const uses = ['cpuPerRequest', 'memory', load.kind === 'open' ? 'latency' : 'throughput']
   return uses.some(use => spoils.includes(use))
@@ -171,9 +176,11 @@ function renderLeaks(summary) {
  * @returns {string[]} a sentence for each; [] if all parse requests
  */
 function renderByteProxies({ parity }) {
-  const rows = parity.filter(({ carriesBytes, isDeployed }) => carriesBytes && !isDeployed)
-  const planes = [...new Set(rows.map(({ plane }) => plane))]
-  return planes.map(plane => `${plane} carries bytes: routes, retries and metrics by request are not its work.`)
+  const deployed = new Set(parity.filter(({ isDeployed }) => isDeployed).map(({ plane }) => plane))
+  const planes = new Set(parity.filter(({ carriesBytes }) => carriesBytes).map(({ plane }) => plane))
+  return [...planes]
+    .filter(plane => !deployed.has(plane))
+    .map(plane => `${plane} carries bytes: routes, retries and metrics by request are not its work.`)
 }
 
 /**

@@ -81,7 +81,7 @@ describe('the answer of a size', () => {
   it('says what the first plane saves a pod, and on the nodes of a fleet', () => {
     // 188 - 47 and 105 - 30; times 300.
     expect(answer([pipy, envoy], fleet).verdicts).toEqual([
-      'pipy needs 162m less CPU limit and 75Mi less memory limit a pod than envoy: 48.6 cores and 22.0 GiB less on 300 nodes.',
+      'The limits of a pod with pipy: 162m less CPU and 75Mi less memory than with envoy: 48.6 cores and 22.0 GiB less on 300 nodes.',
       'On 300 nodes, one such pod each: pipy 16.2 cores and 8.8 GiB; envoy 64.8 cores and 30.8 GiB.',
     ])
     expect(answer([pipy]).verdicts).toEqual([

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { listPairDisparities, renderUnequalRows, renderWrongRows } from '../../../src/parity/verdict/rows.js'
+import {
+  listPairDisparities,
+  renderUnequalPairs,
+  renderUnequalRows,
+  renderWrongRows,
+} from '../../../src/parity/verdict/rows.js'
 import { renderScriptNotes } from '../../../src/parity/verdict/table.js'
 import { createArm, createParityRow, DEFAULT_CONDITIONS } from '../../fakes/fake-records.js'
 
@@ -55,6 +60,20 @@ describe('two folders of the user', () => {
     const alone = ['Own scripts are compared by their answers to the load: pipy.']
     expect(renderScriptNotes({ parity: [declared] })).toEqual(alone)
     expect(renderScriptNotes({ parity: [declared, envoy({ name: 'parity-refusals' })] })).toEqual([])
+  })
+})
+
+describe('renderUnequalPairs', () => {
+  it('names the pairs that get no verdict, and not those of others beside them', () => {
+    const arms = ['pipy', 'envoy', 'nginx'].map(plane => createArm({ id: plane, plane }))
+    const rows = arms.map(({ plane }) =>
+      createParityRow({ name: 'parity-tls', plane, found: plane === 'nginx' ? 'x' : 'y', expected: 'y' }),
+    )
+    expect(renderUnequalPairs({ arms, rows, relaxed: [] })).toEqual([
+      'unequal work (tls: nginx: x, y is expected): no verdict on pipy and nginx, envoy and nginx',
+    ])
+    expect(renderUnequalPairs({ arms, rows, relaxed: ['parity-tls'] })).toEqual([])
+    expect(renderUnequalPairs({ arms: arms.slice(2), rows, relaxed: [] })).toEqual([])
   })
 })
 

@@ -2,7 +2,10 @@ import { expect, it } from 'vitest'
 import { summarise } from '../../../src/analysis/summarise.js'
 import { renderRunWarnings } from '../../../src/report/answer/warnings.js'
 import { createManifest } from '../../fakes/fake-manifest.js'
-import { createArm, createFakeProcess, createRecord } from '../../fakes/fake-records.js'
+import { createArm, createFakeProcess, createParityRow, createRecord } from '../../fakes/fake-records.js'
+import { createSummary } from '../../fakes/fake-summary.js'
+
+/** @import { TrialRecord } from '../../../src/model/types.ts' */
 
 /** @param {string[]} keeping planes that keep an answer */
 function warningsOf(keeping) {
@@ -80,4 +83,51 @@ it('say by how much planes differ at each load, if two measurements of one run e
   expect(warn(1.1)).toContain(
     'pipy uses 46 % less than envoy with 32 users, but 10 % more with 200 users at 1 CPU each.',
   )
+})
+
+it('leave out disturbed trials of the applications alone, unless something is compared with them', () => {
+  /** @param {'throughput' | 'latency'} use @returns {TrialRecord['gates']} */
+  const spoil = use => [{ gate: 'unsteady', spoils: [use], reason: 'the halves differ' }]
+  const render = (/** @type {'closed' | 'open'} */ kind) => {
+    const load = kind === 'open' ? { kind, ratePerSecond: 10 } : { kind, users: 10 }
+    const arms = ['none', 'pipy'].map(plane => createArm({ id: plane, plane, load }))
+    const spoiling = spoil(kind === 'open' ? 'latency' : 'throughput')
+    const records = arms.map(arm =>
+      createRecord({
+        arm,
+        gates: arm.plane === 'none' ? spoiling : [],
+        processes: arm.plane === 'none' ? [] : [createFakeProcess({})],
+      }),
+    )
+    return renderRunWarnings(
+      summarise({ manifest: createManifest({ rounds: 1, arms }), records: /** @type {any} */ (records) }),
+    ).join()
+  }
+  expect(render('closed')).not.toContain('none')
+  expect(render('open')).toContain('in 1 of 1 trials of none')
+})
+
+it('count the proxies as deployed whose work differs if they are many, and name those that carry bytes once', () => {
+  const planes = ['envoy:istio', 'envoy:osm-1.1', 'linkerd:deployed', 'ztunnel:istio']
+  const render = (/** @type {string[]} */ names) =>
+    renderRunWarnings(
+      createSummary([{ plane: 'pipy', cpuPerRequest: [30, 30] }], {
+        parity: names.flatMap(plane =>
+          /** @type {const} */ ([true, undefined]).map(isDeployed =>
+            createParityRow({
+              name: 'parity-tls',
+              plane,
+              found: 'x',
+              expected: 'y',
+              isDeployed,
+              ...(plane.startsWith('ztunnel') && { carriesBytes: /** @type {const} */ (true) }),
+            }),
+          ),
+        ),
+      }),
+    ).filter(line => /deploy|bytes/.test(line))
+  expect(render(planes)).toEqual(['As meshes deploy them, work is not equal (4 proxies; ztunnel:istio carries bytes).'])
+  expect(render(planes.slice(0, 2))).toEqual([
+    'As meshes deploy them, work is not equal (envoy:istio and envoy:osm-1.1).',
+  ])
 })
