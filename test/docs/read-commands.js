@@ -54,8 +54,8 @@ function split(text, location) {
     text
       .replace(/^\$ /, '')
       .replace(/\s+#.*$/, '')
-      // A line of the kit's own output: the command, and what it shows.
-      .replace(/: .*$/, '')
+      // A line of the kit's own output: the command, and what it shows, or the rest of a sentence.
+      .replace(/[:.] .*$/, '')
       .split(' && ')
       .map(part => ({ ...location, text: part, argv: expand(splitWords(part), location.where) }))
   )

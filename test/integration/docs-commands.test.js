@@ -62,7 +62,7 @@ const SKIPPED = [
   [/^node src\/cli\.js lab/, 'test/integration/lab.test.js counts with these options, test/lab makes a copy'],
   [/^node src\/cli\.js (size|bench drain)/, 'test/integration/quiet-experiments.test.js runs it'],
   [
-    /^node src\/cli\.js bench (idle|cpu-request|hops|cap-ladder|soak|rollout|reload|rotation|churn|workers|grow|open-mesh|memory-of-services|shards|feature-ladder|protocol|kept-connections|load-curve)/,
+    /^node src\/cli\.js bench (idle|conditions|cpu-request|hops|cap-ladder|soak|rollout|reload|rotation|churn|workers|grow|open-mesh|memory-of-services|shards|feature-ladder|protocol|kept-connections|load-curve)/,
     'test/integration/experiments.test.js runs it',
   ],
   [
