@@ -397,7 +397,7 @@ describe.concurrent('runs beside each other', () => {
       const { stdout } = await start([], { verb: 'cleanup' }).child
       expect(stdout.match(/removed namespace/g)).toHaveLength(2)
       // The ledger names the address of the proxy, at which no cluster is any more.
-      const [, run] = stdout.match(/npm run cleanup -- (\S+) --cluster-gone/) ?? []
+      const [, run] = stdout.match(new RegExp(`https://127\\.0\\.0\\.1:${port} of run (\\S+):`)) ?? []
       const { stdout: removed } = await execa('node', ['src/cli.js', 'cleanup', `${run}`, '--cluster-gone'])
       expect(removed).toMatch(new RegExp(`removed folder .*/${run}`))
     },
