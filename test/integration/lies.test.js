@@ -234,7 +234,7 @@ describe('is caught:', { timeout: 180_000 }, () => {
       /^source: ratings's application did no work for \d+ answers: something before it gave them$/,
     )
     expect(stdout).toMatch(
-      /parity-answers: pipy=local: \d+ of (\d+) as they must be, \1 of \1 as they must be is expected/,
+      /unequal work \(answers\): pipy=local: \d+ of (\d+) as they must be, \1 of \1 as they must be is expected/,
     )
     expect(stdout).toContain('CPU per request of pipy=local and envoy: no verdict')
     expect(exitCode).toBe(3)
@@ -283,7 +283,9 @@ describe('is caught:', { timeout: 180_000 }, () => {
     const { stdout, records, exitCode } = await lie(planes)
     // Each request is answered: only the check for equal work knows.
     expect(records.map(r => r.load?.failed)).toEqual(records.map(() => 0))
-    expect(stdout).toMatch(/no verdict: .*parity-tls: pipy=spoken: as a server no TLS, as a client nothing, TLSv1\.3/)
+    expect(stdout).toMatch(
+      /no verdict: .*unequal work \(tls\): pipy=spoken: as a server no TLS, as a client nothing, TLSv1\.3/,
+    )
     expect(stdout).toContain('pipy=spoken: plaintext, in strict mode: accepted, expected refused')
     expect(exitCode).toBe(3)
   })
@@ -444,7 +446,7 @@ describe('is caught:', { timeout: 180_000 }, () => {
       'for a; do shift; set -- "$@" "$([ "$before" = --concurrency ] && echo 2 || echo "$a")"; before=$a; done; exec "$TOOL" "$@"',
     )
     const { records, stdout } = await lie(['--planes', 'pipy,envoy', '--cpu', '0.5'], { env: { ENVOY } })
-    expect(stdout).toContain('no verdict: parity-workers: envoy: 2 a sidecar, 1 a sidecar is expected')
+    expect(stdout).toContain('no verdict: unequal work (workers): envoy: 2 a sidecar, 1 a sidecar is expected')
     expect(records.find(r => r.trial.arm.plane === 'envoy')?.reasons).toContain(
       "workers: ratings's sidecar listens with 2 sockets an address, and 1 workers were asked for",
     )
@@ -457,7 +459,7 @@ describe('is caught:', { timeout: 180_000 }, () => {
     )
     const { stdout, records, exitCode } = await lie(['--planes', `pipy=${variant},envoy`, '--cpu', '0.5'])
     expect(stdout).toContain(
-      'no verdict: parity-tls: pipy=tls: TLSv1.3 TLS_AES_256_GCM_SHA384 X25519 ecdsa-p256, TLSv1.3 TLS_AES_128_GCM_SHA256 X25519 ecdsa-p256 is expected',
+      'no verdict: unequal work (tls): pipy=tls: TLSv1.3 TLS_AES_256_GCM_SHA384 X25519 ecdsa-p256, TLSv1.3 TLS_AES_128_GCM_SHA256 X25519 ecdsa-p256 is expected',
     )
     // The runs beside this one may spoil a trial; what was measured well gives no verdict either.
     expect(records.map(r => r.outcome)).toContain('completed')
@@ -471,7 +473,7 @@ describe('is caught:', { timeout: 180_000 }, () => {
     )
     const { stdout } = await lie(['--planes', `pipy=${variant},envoy`, '--cpu', '0.5'])
     expect(stdout).toMatch(
-      /parity-pooling: pipy=unkept: \d+ connections for \d+ requests at client's sidecar and \d+ connections for \d+ requests at permissive's sidecar, kept and used again is expected/,
+      /unequal work \(pooling\): pipy=unkept: \d+ connections for \d+ requests at client's sidecar and \d+ connections for \d+ requests at permissive's sidecar, kept and used again is expected/,
     )
   })
 
@@ -482,7 +484,7 @@ describe('is caught:', { timeout: 180_000 }, () => {
     )
     const { stdout } = await lie(['--planes', `pipy=${variant},envoy`, '--cpu', '0.5'])
     expect(stdout).toMatch(
-      /parity-logging: pipy=logging: \d+ bytes for \d+ requests, nothing for \d+ requests is expected/,
+      /unequal work \(logging\): pipy=logging: \d+ bytes for \d+ requests, nothing for \d+ requests is expected/,
     )
   })
 
