@@ -60,19 +60,23 @@ export const APPLICATION_CPU = {
  * @param {{ thresholds?: string[] }} [options] such as `new/old cpuPerRequest <= 1.05`
  * @returns {RunComparison} comparisons: [] if nothing can be compared, with the reasons in `refused`; refused: [] if all arms
  *   are compared; warnings: [] if nothing else differs
- * @throws {UsageError} for a threshold that does not fit the runs (`parseRunThreshold`)
+ * @throws {UsageError} if a threshold has another form, or names a quantity or service that the runs do not have
  */
 export function compareRuns({ old, new: next }, { thresholds = [] } = {}) {
   const runs = [old, next]
   const arms = runs.flatMap(({ manifest }) => manifest.arms)
-  const parsed = thresholds.map(expression => parseRunThreshold(expression, arms, listServicesOfRuns(runs)))
-  const varied = listVariedAxes(runs.flatMap(listComparedArms))
+  const parsedThresholds = thresholds.map(expression => parseRunThreshold(expression, arms, listServicesOfRuns(runs)))
+  const variedAxes = listVariedAxes(runs.flatMap(listComparedArms))
   const warnings = listComparisonWarnings({ old, next })
-  const differing = listIncomparableReasons({ old: old.manifest, next: next.manifest })
-  if (differing.length > 0) {
-    const refused = [{ arm: EVERY_ARM, differing }]
-    const untested = evaluateThresholds({ thresholds: parsed, compared: [], varied })
-    return { comparisons: [], controls: [], refused, warnings, thresholds: untested }
+  const incomparableReasons = listIncomparableReasons({ old: old.manifest, next: next.manifest })
+  if (incomparableReasons.length > 0) {
+    return {
+      comparisons: [],
+      controls: [],
+      refused: [{ arm: EVERY_ARM, differing: incomparableReasons }],
+      warnings,
+      thresholds: evaluateThresholds({ thresholds: parsedThresholds, comparedMatches: [], variedAxes }),
+    }
   }
   const { matches, unmatched } = matchArms({ old: listComparedArms(old), next: listComparedArms(next) })
   warnings.push(
@@ -80,22 +84,22 @@ export function compareRuns({ old, new: next }, { thresholds = [] } = {}) {
     ...renderAnswerChanges(matches, { old, next }),
   )
   const controls = compareBaselines({ old, next })
-  const compared = matches.map(match => {
+  const comparedMatches = matches.map(match => {
     const matchControls = controls.filter(control => areAlikeOn(control, match.next, APPLICATION_CPU_AXES))
     const isUncontrolled = match.next.load.kind !== 'idle' && matchControls.every(c => c.ratio.median === null)
     return { match, isUncontrolled, comparisons: compareMatch({ old, next, match, controls: matchControls }) }
   })
-  const uncontrolled = compared.filter(({ isUncontrolled }) => isUncontrolled)
-  if (uncontrolled.length > 0) {
-    const names = uncontrolled.map(({ match }) => renderMatchedArm({ arm: match.next, varied })).join('; ')
+  const uncontrolledArms = comparedMatches.flatMap(({ match, isUncontrolled }) => (isUncontrolled ? [match.next] : []))
+  if (uncontrolledArms.length > 0) {
+    const names = uncontrolledArms.map(arm => renderMatchedArm({ arm, variedAxes })).join('; ')
     warnings.push(`nothing was measured without sidecars in both runs to tell what else changed between them: ${names}`)
   }
   return {
-    comparisons: compared.flatMap(c => c.comparisons),
+    comparisons: comparedMatches.flatMap(c => c.comparisons),
     controls,
-    refused: listRefusals(unmatched, varied),
+    refused: listRefusals(unmatched, variedAxes),
     warnings,
-    thresholds: evaluateThresholds({ thresholds: parsed, compared, varied }),
+    thresholds: evaluateThresholds({ thresholds: parsedThresholds, comparedMatches, variedAxes }),
   }
 }
 
@@ -116,10 +120,10 @@ export function chooseCompareStatus({ comparisons, refused, thresholds }) {
     const why = arm === null ? 'no arm that has its quantity was compared' : `its quantity was excluded (${arm})`
     if (held === null) lacks.push(`the threshold ${expression} could not be tested: ${why}`)
   }
-  const crossed = thresholds.filter(t => t.held === false)
+  const crossedThresholds = thresholds.filter(t => t.held === false)
   return chooseStatus({
     lacks,
-    crossed: crossed.map(
+    crossed: crossedThresholds.map(
       ({ expression, arm, value }) => `the threshold ${expression} was crossed: ${value?.toFixed(3)} (${arm})`,
     ),
   })
@@ -134,15 +138,15 @@ export function chooseCompareStatus({ comparisons, refused, thresholds }) {
 function compareMatch({ old, next, match, controls }) {
   const pair = createRunPair({ old, next, match })
   const relaxed = listRelaxedGates(old.manifest).filter(gate => listRelaxedGates(next.manifest).includes(gate))
-  const judged = {
+  const sides = {
     a: { arm: match.next, rows: next.manifest.parity, name: pair.a.name },
     b: { arm: match.old, rows: old.manifest.parity, name: pair.b.name },
     relaxed,
   }
   return compareQuantities({
     ...pair,
-    disparities: listPairDisparities(judged),
-    unequal: renderUnequalRows(judged),
+    disparities: listPairDisparities(sides),
+    unequal: renderUnequalRows(sides),
     findNoise(quantity, service) {
       const spreads = [old, next].map(({ summary }) =>
         findAaSpread(
@@ -160,14 +164,15 @@ function compareMatch({ old, next, match, controls }) {
 
 /**
  * Evaluates each threshold at every match that has its quantity.
- * @param {{ thresholds: Threshold[], compared: { match: Match, comparisons: Comparison[] }[], varied: AxisName[] }} all
+ * @param {{ thresholds: Threshold[], comparedMatches: { match: Match, comparisons: Comparison[] }[], variedAxes: AxisName[] }} options
+ *   comparedMatches: comparisons: at least one
  * @returns {HeldThreshold[]} arm, value and held: null if no match has the quantity of the threshold
  */
-function evaluateThresholds({ thresholds, compared, varied }) {
+function evaluateThresholds({ thresholds, comparedMatches, variedAxes }) {
   return thresholds.flatMap(threshold => {
     /** @type {HeldThreshold[]} */
-    const results = compared.flatMap(({ match, comparisons }) => {
-      const arm = renderMatchedArm({ arm: match.next, partner: match.old, varied })
+    const results = comparedMatches.flatMap(({ match, comparisons }) => {
+      const arm = renderMatchedArm({ arm: match.next, partner: match.old, variedAxes })
       const names = /** @type {Record<string, string>} */ ({ new: comparisons[0].a, old: comparisons[0].b })
       const namedThreshold = { ...threshold, a: names[threshold.a], b: names[threshold.b] }
       return evaluateThreshold(namedThreshold, comparisons).map(result => ({ ...result, arm }))

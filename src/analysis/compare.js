@@ -30,7 +30,7 @@ import {
  * @property {(a: Arm, b: Arm) => string[]} listDisparities lists why two planes did not do equal work; [] if they did
  * @property {(a: Arm, b: Arm) => string[]} [renderUnequal] renders the checks in which the work differs because a plane runs as its
  *   mesh deploys it
- * @property {(a: Arm, b: Arm) => string[]} listWrong lists the checks that either of two arms under different conditions fails
+ * @property {(a: Arm, b: Arm) => string[]} listWrong lists the checks that either arm of a contrast fails; [] if none
  */
 
 /**
@@ -58,17 +58,18 @@ export function compareArms(run) {
  *   planes
  */
 export function listPairs({ arms, contrasts = [] }) {
-  const measured = arms.filter(arm => arm.repeatOf === null)
-  const planes = measured.filter(arm => arm.hasSidecars)
+  const armsWithoutRepeats = arms.filter(arm => arm.repeatOf === null)
+  const planes = armsWithoutRepeats.filter(arm => arm.hasSidecars)
   const planePairs = planes.flatMap((a, i) =>
     planes
       .slice(i + 1)
       .filter(b => createGroupKey(a) === createGroupKey(b))
       .map(b => ({ a, b, contrast: null })),
   )
-  const contrastPairs = contrasts.flatMap(contrast =>
-    listContrastPairs(AXES[contrast].isCostOfAll ? measured : planes, contrast).map(pair => ({ ...pair, contrast })),
-  )
+  const contrastPairs = contrasts.flatMap(contrast => {
+    const contrastArms = AXES[contrast].isCostOfAll ? armsWithoutRepeats : planes
+    return listContrastPairs(contrastArms, contrast).map(pair => ({ ...pair, contrast }))
+  })
   return [...planePairs, ...contrastPairs]
 }
 
@@ -90,7 +91,7 @@ function listContrastPairs(arms, axis) {
  * Compares two arms of a run in every quantity.
  * @param {{ run: ComparisonInput, a: Arm, b: Arm, controls: Comparison[], contrast?: AxisName | null }} options controls: the
  *   A/A pairs that show their noise; contrast: null: the two are planes, or an A/A pair
- * @returns {Comparison[]} as `compareQuantities`
+ * @returns {Comparison[]} one for each quantity and for each service; []: the load and the arm have no such quantity
  */
 function comparePair({ run, a, b, controls, contrast = null }) {
   const [sideA, sideB] = [a, b].map(arm => ({
@@ -100,7 +101,8 @@ function comparePair({ run, a, b, controls, contrast = null }) {
   }))
   const { isCutShort = false } = run
   const records = [...sideA.records, ...sideB.records]
-  const { rounds, isSequential } = chooseSummarisedRounds({ planned: a.rounds ?? run.rounds, records, isCutShort })
+  const plannedRounds = a.rounds ?? run.rounds
+  const { rounds, isSequential } = chooseSummarisedRounds({ plannedRounds, records, isCutShort })
   return compareQuantities({
     a: sideA,
     b: sideB,
@@ -109,6 +111,7 @@ function comparePair({ run, a, b, controls, contrast = null }) {
     seed: run.seed,
     contrast,
     ...(hasSharedDeployment(run.records, a, b) && { gapLeast: GAP_LEAST_BESIDE }),
+    // A target width takes precedence, also over a shared deployment.
     ...(run.precision && { isSequential: true, gapLeast: computeGapLeast(run.precision) }),
     disparities: contrast === null ? run.listDisparities(a, b) : run.listWrong(a, b),
     unequal: contrast === null ? run.renderUnequal?.(a, b) : [],
@@ -127,15 +130,15 @@ export function isRunCutShort({ ended }) {
 
 /**
  * Chooses how many rounds of arms are summarised: those with records if the run was cut short, else the planned ones.
- * @param {{ planned: number, records: TrialRecord[], isCutShort: boolean }} options records: of the arms
+ * @param {{ plannedRounds: number, records: TrialRecord[], isCutShort: boolean }} options records: of the arms
  * @returns {{ rounds: number, isSequential: boolean }} isSequential: the run has fewer rounds than planned, so only the intervals
  *   of a confidence sequence hold, and not those of a fixed number of rounds
  */
-export function chooseSummarisedRounds({ planned, records, isCutShort }) {
+export function chooseSummarisedRounds({ plannedRounds, records, isCutShort }) {
   const lastRound = Math.max(0, ...records.map(({ trial }) => trial.round))
-  return isCutShort && lastRound < planned
+  return isCutShort && lastRound < plannedRounds
     ? { rounds: lastRound, isSequential: true }
-    : { rounds: planned, isSequential: false }
+    : { rounds: plannedRounds, isSequential: false }
 }
 
 /**
@@ -197,15 +200,16 @@ export function findAaSpread(controls, { quantity, service, arms }) {
 export function compareQuantities({ findNoise, ...pair }) {
   const { arm, records } = pair.a
   const services = new Set(records.flatMap(r => listSidecars(r).map(p => p.service)))
-  const unlikeSums = renderSimulationMismatch(arm, pair.b.arm)
+  const sumDisparities = renderSimulationMismatch(arm, pair.b.arm)
   const rows = listComparedQuantities([arm.load.kind]).filter(({ sidecars, compared }) => {
+    // A contrast can pair arms without sidecars: they lack the quantities of sidecars.
     const isMeasurable = arm.hasSidecars || !sidecars || !pair.contrast
     return isMeasurable && (compared.isOf?.(arm) ?? true)
   })
   return rows.flatMap(row =>
     [null, ...(row.sidecars ? services : [])].map(service => {
       const isSum = row.sidecars !== undefined && service === null
-      const disparities = isSum ? [...pair.disparities, ...unlikeSums] : pair.disparities
+      const disparities = isSum ? [...pair.disparities, ...sumDisparities] : pair.disparities
       return compareQuantity({ ...pair, disparities, row, service, aaSpread: findNoise(row.name, service) })
     }),
   )
@@ -235,10 +239,11 @@ export function compareQuantity({ a, b, row, service, contrast = null, aaSpread,
   const { seed, isSequential = false } = pair
   const rounds = measurePairRounds({ a, b, rounds: pair.rounds }, { row, service })
   const values = rounds.map(r => r.ratio)
-  const spoiled = disparities.length > 0 ? disparities : listSpoiledReasons(rounds, row)
-  const isSpoiled = disparities.length > 0 || (spoiled.length > 0 && hasTooManySpoiledRounds(values, isSequential))
-  const judged = judgeRounds({ values, seed, isSequential, gapLeast: pair.gapLeast, aaSpread, isSpoiled })
-  const { ratio, verdict, gapLeast } = judged
+  const spoiledReasons = disparities.length > 0 ? disparities : listSpoiledReasons(rounds, row)
+  const isSpoiled =
+    disparities.length > 0 || (spoiledReasons.length > 0 && hasTooManySpoiledRounds(values, isSequential))
+  const judgement = judgeRounds({ values, seed, isSequential, gapLeast: pair.gapLeast, aaSpread, isSpoiled })
+  const { ratio, verdict, gapLeast } = judgement
   const renderName = (/** @type {Side} */ { arm, name }) =>
     contrast === null ? name : `${name} with ${renderAxes(arm, [contrast])}`
   const { kind, link, cpuLimitCores, load, conditions } = a.arm
@@ -257,7 +262,7 @@ export function compareQuantity({ a, b, row, service, contrast = null, aaSpread,
     ratio,
     aaSpread,
     verdict,
-    reasons: [...spoiled, ...unequal, ...listDoubts({ values, verdict, isSequential })],
+    reasons: [...spoiledReasons, ...unequal, ...listDoubts({ values, verdict, isSequential })],
     ...(pair.gapLeast !== undefined && { gapLeast }),
   }
 }
@@ -297,9 +302,10 @@ function measurePairRounds({ a, b, rounds }, { row, service }) {
  */
 function listDoubts({ values, verdict, isSequential }) {
   const ratios = values.filter(value => value !== null)
-  const few = verdict === 'indicative' ? [`${ratios.length} rounds: ${chooseRoundsLeast(isSequential)} are needed`] : []
-  if (!hasTrend(ratios)) return few
-  return [...few, `the ratio drifted from ${ratios[0].toFixed(3)} to ${ratios.at(-1)?.toFixed(3)}`]
+  const roundsNote = `${ratios.length} rounds: ${chooseRoundsLeast(isSequential)} are needed`
+  const doubts = verdict === 'indicative' ? [roundsNote] : []
+  if (!hasTrend(ratios)) return doubts
+  return [...doubts, `the ratio drifted from ${ratios[0].toFixed(3)} to ${ratios.at(-1)?.toFixed(3)}`]
 }
 
 /**
@@ -329,16 +335,16 @@ function listSpoiledReasons(rounds, row) {
   const occurrences = rounds.flatMap(({ sides }, round) => {
     const sidesWithoutValue = sides.filter(({ trials, value }) => !value && trials.length > 0)
     return sidesWithoutValue.flatMap(({ name, trials }) =>
-      [...listMissingReasons(trials, row)].map(words => ({ words, round, name })),
+      [...listMissingReasons(trials, row)].map(reason => ({ reason, round, name })),
     )
   })
-  const reasons = [...groupBy(occurrences, ({ words }) => words)].map(([words, group]) => {
+  const countedReasons = [...groupBy(occurrences, ({ reason }) => reason)].map(([reason, group]) => {
     const count = new Set(group.map(({ round }) => round)).size
     const names = [...new Set(group.map(({ name }) => name))]
     const side = names.length > 1 ? '' : ` (${names[0]})`
-    return { count, text: `${words} in ${count} of ${rounds.length} rounds${side}` }
+    return { count, text: `${reason} in ${count} of ${rounds.length} rounds${side}` }
   })
-  return reasons.sort((x, y) => y.count - x.count).map(({ text }) => text)
+  return countedReasons.sort((x, y) => y.count - x.count).map(({ text }) => text)
 }
 
 /**
@@ -349,7 +355,7 @@ function listSpoiledReasons(rounds, row) {
  */
 function listMissingReasons(trials, row) {
   const use = chooseRequiredUse(row, trials[0].trial.arm.load)
-  const words = trials.flatMap(({ outcome, boundBy, gates }) => {
+  const reasons = trials.flatMap(({ outcome, boundBy, gates }) => {
     if (outcome === 'failed') return ['trial failed']
     const isUnbound = row.use === 'capacity' && boundBy !== 'sidecar' && boundBy !== null
     return [
@@ -357,5 +363,5 @@ function listMissingReasons(trials, row) {
       ...gates.filter(gate => gate.spoils.includes(use)).map(({ gate }) => GATES.get(gate)?.words ?? gate),
     ]
   })
-  return new Set(words.length > 0 ? words : ['not measured'])
+  return new Set(reasons.length > 0 ? reasons : ['not measured'])
 }

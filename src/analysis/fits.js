@@ -19,10 +19,10 @@ const MS_PER_HOUR = 3600 * 1000
  * @returns {CpuLine[]} in millicores; []: no group has RATES_LEAST rates of the open loop with a value
  */
 export function fitCpuLines(arms) {
-  const open = arms.filter(a => a.load.kind === 'open' && a.sidecars.length > 0 && a.repeatOf === null)
+  const openLoopArms = arms.filter(a => a.load.kind === 'open' && a.sidecars.length > 0 && a.repeatOf === null)
   const createArmKey = (/** @type {SummaryArm} */ arm) =>
     `${renderArmName(arm)} ${createGroupKey(arm, 'ratePerSecond')}`
-  return [...groupBy(open, createArmKey).values()].flatMap(group => {
+  return [...groupBy(openLoopArms, createArmKey).values()].flatMap(group => {
     const services = group[0].sidecars.filter(s => s.copyOf === null).map(s => s.service)
     return [null, ...services].flatMap(service => fitCpuLine(group, service) ?? [])
   })
@@ -55,17 +55,18 @@ function fitCpuLine(arms, service) {
 }
 
 /**
- * Fits the change per hour of each followed quantity of arms with sidecars.
+ * Fits the change per hour of each quantity with `isFollowed`, of arms with sidecars.
  * @param {{ arms: SummaryArm[], records: TrialRecord[] }} run
  * @returns {Slope[]} perHour: in the unit of the quantity's header; []: no quantity has two rounds with a value
  */
 export function fitSlopes({ arms, records }) {
-  const followed = Object.values(QUANTITIES).filter(row => row.isFollowed)
+  const followedRows = Object.values(QUANTITIES).filter(row => row.isFollowed)
   return arms
     .filter(arm => arm.sidecars.length > 0)
-    .flatMap(arm =>
-      followed.flatMap(row => fitSlope({ arm, row, records: records.filter(r => r.trial.arm.id === arm.id) }) ?? []),
-    )
+    .flatMap(arm => {
+      const armRecords = records.filter(r => r.trial.arm.id === arm.id)
+      return followedRows.flatMap(row => fitSlope({ arm, row, records: armRecords }) ?? [])
+    })
 }
 
 /**
@@ -105,7 +106,8 @@ export const PLATEAU_RATIO_MOST = 1.1
  * @property {number} last the largest value of the axis
  * @property {Quantity} ratio of the quantity at `from` to that at the best value, round by round
  * @property {{ at: number, ratio: Quantity } | null} nearest the value below `from` with the least ratio; null: none has one
- * @property {boolean} isSure the intervals at `from` and at the value before it are on either side of PLATEAU_RATIO_MOST
+ * @property {boolean} isSure the interval at `from` is below PLATEAU_RATIO_MOST, and that at the value before it, if there is one,
+ *   above
  * @property {number[]} missing values of the axis without a value of the quantity
  */
 
@@ -117,9 +119,9 @@ export const PLATEAU_RATIO_MOST = 1.1
  */
 export function findPlateaus({ results, shows: { across, plateaus = [] }, run }) {
   if (across === null) return []
-  const measured = listArms({ results }).filter(arm => arm.repeatOf === null)
+  const arms = listArms({ results }).filter(arm => arm.repeatOf === null)
   const createArmKey = (/** @type {SummaryArm} */ arm) => `${renderContenderName(arm)} ${createGroupKey(arm, across)}`
-  const groups = [...groupBy(measured, createArmKey).values()]
+  const groups = [...groupBy(arms, createArmKey).values()]
   return plateaus.flatMap(quantity =>
     groups.flatMap(group => findPlateau({ group, across, quantity, seed: run.seed }) ?? []),
   )
@@ -145,7 +147,7 @@ export function findPlateau({ group, across, quantity, seed }) {
   const index = ratios.findIndex(({ median }) => median !== null && median <= PLATEAU_RATIO_MOST)
   if (index < 0) return null
   const ratio = ratios[index]
-  const smaller = points
+  const pointsBefore = points
     .slice(0, index)
     .flatMap(({ at }, i) => (ratios[i].median === null ? [] : [{ at, ratio: ratios[i] }]))
   const isFromInside = ratio.high !== null && ratio.high <= PLATEAU_RATIO_MOST
@@ -157,7 +159,7 @@ export function findPlateau({ group, across, quantity, seed }) {
     from: points[index].at,
     last: largest.at,
     best: { at: best.at, median: best.median },
-    nearest: smaller.toSorted((a, b) => Number(a.ratio.median) - Number(b.ratio.median))[0] ?? null,
+    nearest: pointsBefore.toSorted((a, b) => Number(a.ratio.median) - Number(b.ratio.median))[0] ?? null,
     isSure: isFromInside && isBeforeOutside,
     missing: measurements.flatMap(({ at, median }) => (median === null ? [at] : [])),
   }

@@ -13,7 +13,7 @@ import { listChangingFacts, listIncomparableReasons, listMachineDifferences } fr
  */
 /** @import { RecordedRun } from './match-runs.js' */
 
-const FOLLOWED = [PRIMARY, QUANTITIES.capacity, QUANTITIES.cpuCores, QUANTITIES.rss]
+const LINE_QUANTITIES = [PRIMARY, QUANTITIES.capacity, QUANTITIES.cpuCores, QUANTITIES.rss]
 
 /**
  * @typedef {RecordedRun & { folder: string }} ReadRun
@@ -44,7 +44,7 @@ const FOLLOWED = [PRIMARY, QUANTITIES.capacity, QUANTITIES.cpuCores, QUANTITIES.
 /**
  * All runs that are comparable with a reference.
  * @typedef {object} History
- * @property {string | null} reference the folder of the run that all others are held against; null: there is none
+ * @property {string | null} reference the folder of the run that all others are compared with; null: there is none
  * @property {HistoryRun[]} runs in the order of time; without a reference those that may be comparable with some
  * @property {Line[]} lines []: there is no reference, or no line has a value
  * @property {{ folder: string, reasons: string[] }[]} left runs that are not comparable
@@ -57,24 +57,24 @@ const FOLLOWED = [PRIMARY, QUANTITIES.capacity, QUANTITIES.cpuCores, QUANTITIES.
  * is comparable with others. Lines without any value are left out.
  * @param {ReadRun[]} runs in any order
  * @param {string} [folder] of the reference
- * @returns {History}
+ * @returns {History} reference: null also if no run has the folder
  */
 export function createHistory(runs, folder) {
-  const inOrder = runs.toSorted((a, b) => a.manifest.run.startedAt.localeCompare(b.manifest.run.startedAt))
+  const sortedRuns = runs.toSorted((a, b) => a.manifest.run.startedAt.localeCompare(b.manifest.run.startedAt))
   const isReference = (/** @type {ReadRun} */ run) =>
     folder === undefined ? listIsolatingReasons(run).length === 0 : run.folder === folder
-  const reference = inOrder.findLast(isReference)
-  const checked = inOrder.map(run => ({
+  const reference = sortedRuns.findLast(isReference)
+  const checkedRuns = sortedRuns.map(run => ({
     run,
     reasons: reference ? listExclusionReasons(run, reference) : listIsolatingReasons(run),
   }))
-  const comparableRuns = checked.filter(({ reasons }) => reasons.length === 0).map(({ run }) => run)
+  const comparableRuns = checkedRuns.filter(({ reasons }) => reasons.length === 0).map(({ run }) => run)
   const lines = reference ? createLines(comparableRuns, reference) : []
   return {
     reference: reference?.folder ?? null,
     runs: listHistoryRuns(comparableRuns, reference),
     lines: lines.filter(line => line.values.some(({ median }) => median !== null)),
-    left: checked.flatMap(({ run, reasons }) => (reasons.length > 0 ? [{ folder: run.folder, reasons }] : [])),
+    left: checkedRuns.flatMap(({ run, reasons }) => (reasons.length > 0 ? [{ folder: run.folder, reasons }] : [])),
     unmatched: reference ? listUnmatchedArms(comparableRuns, reference) : [],
     nodes: [...new Set(comparableRuns.map(({ manifest }) => `${manifest.machine.node ?? 'unknown'}`))],
   }
@@ -137,7 +137,7 @@ function listHistoryRuns(runs, reference) {
 }
 
 /**
- * Creates a line for each followed quantity of each arm of the reference, and for the applications of its
+ * Creates a line for each of LINE_QUANTITIES of each arm of the reference, and for the applications of its
  * baselines. Baselines that match no arm on APPLICATION_CPU_AXES are left out.
  * @param {ReadRun[]} runs
  * @param {ReadRun} reference
@@ -145,12 +145,12 @@ function listHistoryRuns(runs, reference) {
  */
 function createLines(runs, reference) {
   const arms = listComparedArms(reference)
-  const varied = listVariedAxes(arms)
+  const variedAxes = listVariedAxes(arms)
   const measureRuns = (/** @type {QuantityRow} */ row, /** @type {Parameters<typeof findMatchedArm>[2]} */ options) =>
     runs.map(run => summariseQuantity(run, { row, arm: findMatchedArm(run, reference, options) }))
   const armLines = arms.flatMap(arm =>
-    FOLLOWED.filter(row => row.compared?.kinds.includes(arm.load.kind)).map(row => ({
-      label: renderMatchedArm({ arm, varied }),
+    LINE_QUANTITIES.filter(row => row.compared?.kinds.includes(arm.load.kind)).map(row => ({
+      label: renderMatchedArm({ arm, variedAxes }),
       quantity: row.name,
       group: createGroupKey(arm),
       isControl: false,
@@ -159,14 +159,15 @@ function createLines(runs, reference) {
     })),
   )
   const baselineLines = listBaselines(reference).flatMap(baseline => {
-    const drawnWith = arms.find(arm => areAlikeOn(baseline, arm, APPLICATION_CPU_AXES))
-    if (drawnWith === undefined) return []
+    const alikeArm = arms.find(arm => areAlikeOn(baseline, arm, APPLICATION_CPU_AXES))
+    if (alikeArm === undefined) return []
     return {
       label: 'none (the applications)',
       quantity: APPLICATION_CPU.name,
       isControl: true,
       arm: baseline,
-      group: createGroupKey(drawnWith),
+      // The charts of this arm show the baseline, too.
+      group: createGroupKey(alikeArm),
       values: measureRuns(APPLICATION_CPU, { arm: baseline, list: listBaselines }),
     }
   })
@@ -191,8 +192,8 @@ function findMatchedArm(run, reference, { arm, list }) {
  * @returns {Quantity & { rounds: number }} rounds: those with a value
  */
 function summariseQuantity({ manifest, records }, { row, arm }) {
-  const counted = records.filter(r => r.trial.arm.id === arm?.id && r.takenFrom === undefined)
-  const values = groupByRound(counted, manifest.rounds).map(trials => measureRound(row, trials))
+  const armRecords = records.filter(r => r.trial.arm.id === arm?.id && r.takenFrom === undefined)
+  const values = groupByRound(armRecords, manifest.rounds).map(trials => measureRound(row, trials))
   return { ...summariseValues(values), rounds: values.filter(value => value !== null).length }
 }
 
@@ -206,8 +207,8 @@ function listUnmatchedArms(runs, reference) {
   const labels = runs.flatMap(run => {
     const { unmatched } = matchArms({ old: listComparedArms(run), next: listComparedArms(reference) })
     return unmatched.old.map(arm => {
-      const varied = listVariedAxes([...listComparedArms(reference), arm])
-      return renderMatchedArm({ arm, varied })
+      const variedAxes = listVariedAxes([...listComparedArms(reference), arm])
+      return renderMatchedArm({ arm, variedAxes })
     })
   })
   return [...new Set(labels)].map(arm => ({ arm, runs: labels.filter(label => label === arm).length }))

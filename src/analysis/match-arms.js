@@ -19,8 +19,8 @@ import { renderRequest } from '../model/requests.js'
  * @property {(side: Side) => unknown} [render] renders the value for readers; absent: they get the compared one
  */
 
-/** Two arms must share these facts, their place, to be compared. @type {Fact<Arm>[]} */
-const PLACE = [
+/** Two arms must share these facts to be compared. @type {Fact<Arm>[]} */
+const REQUIRED_FACTS = [
   { label: 'load', read: ({ load: { kind } }) => (kind === 'idle' ? 'none' : `${kind} loop`) },
   ...AXIS_NAMES.filter(name => name !== 'burstSeconds').map(name => ({
     label: AXES[name].label,
@@ -39,34 +39,34 @@ const PLACE = [
 ]
 
 /**
- * Pairs arms of the same place (PLACE): first by name, then by plane, if each side has only one arm of the plane left there.
+ * Pairs arms that share REQUIRED_FACTS: first by name, then by plane, if each side has only one arm of the plane left with them.
  * @param {{ old: Arm[], next: Arm[] }} arms
  * @returns {{ matches: Match[], unmatched: { old: Arm[], next: Arm[] } }} matches: in the order of `next`; unmatched: arms
  *   without a partner
  */
 export function matchArms({ old, next }) {
   const byName = next.flatMap(arm => {
-    const namesake = old.find(other => isInSamePlace(other, arm) && renderArmName(other) === renderArmName(arm))
+    const namesake = old.find(other => shareRequiredFacts(other, arm) && renderArmName(other) === renderArmName(arm))
     return namesake ? [{ old: namesake, next: arm }] : []
   })
-  const unnamed = listUnmatched({ old, next }, byName)
-  const byPlane = unnamed.next.flatMap(arm => {
-    const isCounterpart = (/** @type {Arm} */ other) => isInSamePlace(other, arm) && other.plane === arm.plane
-    const counterparts = unnamed.old.filter(isCounterpart)
-    const rivals = unnamed.next.filter(isCounterpart)
+  const withoutNamesake = listUnmatched({ old, next }, byName)
+  const byPlane = withoutNamesake.next.flatMap(arm => {
+    const isCounterpart = (/** @type {Arm} */ other) => shareRequiredFacts(other, arm) && other.plane === arm.plane
+    const counterparts = withoutNamesake.old.filter(isCounterpart)
+    const rivals = withoutNamesake.next.filter(isCounterpart)
     return counterparts.length === 1 && rivals.length === 1 ? [{ old: counterparts[0], next: arm }] : []
   })
   const matches = [...byName, ...byPlane].sort((x, y) => next.indexOf(x.next) - next.indexOf(y.next))
-  return { matches, unmatched: listUnmatched(unnamed, byPlane) }
+  return { matches, unmatched: listUnmatched(withoutNamesake, byPlane) }
 }
 
 /**
- * Says whether two arms share all facts of PLACE.
+ * Says whether two arms share all of REQUIRED_FACTS.
  * @param {Arm} a
  * @param {Arm} b
  */
-function isInSamePlace(a, b) {
-  return PLACE.every(({ read }) => read(a) === read(b))
+function shareRequiredFacts(a, b) {
+  return REQUIRED_FACTS.every(({ read }) => read(a) === read(b))
 }
 
 /**
@@ -86,24 +86,24 @@ function listUnmatched({ old, next }, matches) {
  * Lists how each arm without a partner differs from the nearest arm of its plane in the other run. An old arm that is the
  * nearest one of a new arm has no refusal of its own.
  * @param {{ old: Arm[], next: Arm[] }} unmatched
- * @param {AxisName[]} varied axes, for the names of arms
+ * @param {AxisName[]} variedAxes for the names of arms
  * @returns {Refusal[]} new arms first; []: every arm has a partner
  */
-export function listRefusals({ old, next }, varied) {
+export function listRefusals({ old, next }, variedAxes) {
   const newSides = next.map(arm => ({ arm, old: findNearestArm(arm, old), next: arm }))
   const oldSides = old
     .filter(arm => !newSides.some(sides => sides.old === arm))
     .map(arm => ({ arm, old: arm, next: findNearestArm(arm, next) }))
   return [...newSides, ...oldSides].map(({ arm, ...sides }) => ({
-    arm: renderMatchedArm({ arm, varied }),
+    arm: renderMatchedArm({ arm, variedAxes }),
     differing: renderDifferences(sides),
     ...(arm.load.isInterleaved && { isInterleaved: /** @type {const} */ (true) }),
   }))
 }
 
 /**
- * Finds the arm of the same plane that differs in the fewest facts of PLACE, of equal ones the first. Another name counts as half a
- * fact.
+ * Finds the arm of the same plane that differs in the fewest of REQUIRED_FACTS; of equal ones the first. Another name counts as half
+ * a fact.
  * @param {Arm} arm
  * @param {Arm[]} others
  * @returns {Arm | undefined} undefined: there is no arm of the plane
@@ -111,7 +111,7 @@ export function listRefusals({ old, next }, varied) {
 function findNearestArm(arm, others) {
   const countDifferences = (/** @type {Arm} */ other) => {
     const isRenamed = renderArmName(other) !== renderArmName(arm)
-    return PLACE.filter(({ read }) => read(other) !== read(arm)).length + (isRenamed ? 0.5 : 0)
+    return REQUIRED_FACTS.filter(({ read }) => read(other) !== read(arm)).length + (isRenamed ? 0.5 : 0)
   }
   return others.filter(other => other.plane === arm.plane).sort((x, y) => countDifferences(x) - countDifferences(y))[0]
 }
@@ -123,22 +123,23 @@ function findNearestArm(arm, others) {
  */
 function renderDifferences({ old, next }) {
   if (!old || !next) return [`not in the ${old ? 'new' : 'old'} run`]
-  const differing = PLACE.flatMap(fact => renderFactDifference(fact, { old, next }))
-  return differing.length > 0 ? differing : renderFactDifference({ label: 'plane', read: renderArmName }, { old, next })
+  const differences = REQUIRED_FACTS.flatMap(fact => renderFactDifference(fact, { old, next }))
+  if (differences.length > 0) return differences
+  return renderFactDifference({ label: 'plane', read: renderArmName }, { old, next })
 }
 
 /**
- * Renders an arm as `pipy at 0.5 cores`, with both names if the partner has another, and with its values on those of the varied axes
- * on which it has one.
- * @param {{ arm: Arm, varied: AxisName[], partner?: Arm }} options
+ * Renders an arm as `pipy at 0.5 cores`, with both names if the partner has another. Its values on the varied axes follow; an axis on
+ * which it has none is left out.
+ * @param {{ arm: Arm, variedAxes: AxisName[], partner?: Arm }} options
  * @returns {string}
  */
-export function renderMatchedArm({ arm, varied, partner = arm }) {
+export function renderMatchedArm({ arm, variedAxes, partner = arm }) {
   const names = [...new Set([renderArmName(arm), renderArmName(partner)])].join(' and ')
-  const others = varied.filter(name => name !== 'cpuLimitCores' && AXES[name].readValue(arm) !== null)
+  const otherAxes = variedAxes.filter(name => name !== 'cpuLimitCores' && AXES[name].readValue(arm) !== null)
   return [
     arm.cpuLimitCores === null ? names : `${names} at ${renderNounCount(arm.cpuLimitCores, 'core')}`,
-    ...others.map(name => renderAxes(arm, [name])),
+    ...otherAxes.map(name => renderAxes(arm, [name])),
   ].join(', ')
 }
 

@@ -12,7 +12,7 @@ import { renderBothValues, renderFactDifference } from './match-arms.js'
 /** @typedef {{ manifest: Manifest, records: TrialRecord[] }} RecordedRun */
 
 /** Two runs must share these facts for any of their numbers to be comparable. @type {Fact<Manifest>[]} */
-const SHARED = [
+const REQUIRED_FACTS = [
   { label: 'schema version', read: m => m.schemaVersion },
   { label: 'method version', read: m => m.methodVersion },
   { label: 'traffic policy', read: m => m.settings.trafficPolicy },
@@ -27,28 +27,28 @@ const SHARED = [
 ]
 
 /**
- * A fact with values (isAlone) that make a run comparable with no other.
- * @typedef {Fact<Manifest> & { isAlone: (value: any) => boolean, why: string }} IsolatingFact
+ * A fact, some values of which (isIsolating) make a run comparable with no other.
+ * @typedef {Fact<Manifest> & { isIsolating: (value: any) => boolean, why: string }} IsolatingFact
  */
 
 /** @type {IsolatingFact[]} */
-const ISOLATING = [
+const ISOLATING_FACTS = [
   {
     label: 'profile',
     read: m => m.settings.profile,
-    isAlone: profile => profile === 'smoke',
+    isIsolating: profile => profile === 'smoke',
     why: 'smoke is comparable with nothing',
   },
   {
     label: 'search',
     read: m => m.search?.kind ?? 'none',
-    isAlone: kind => kind !== 'none',
+    isIsolating: kind => kind !== 'none',
     why: 'a search has no rounds to compare',
   },
 ]
 
 /** The runs of one history share these facts, though they may come from several machines of a kind. @type {Fact<Manifest>[]} */
-const MACHINE = [
+const MACHINE_FACTS = [
   { label: 'CPUs of their own', read: m => (m.settings.isPinned ? 'wanted' : 'not wanted') },
   { label: 'target', read: m => m.target },
   { label: 'CPU model', read: m => m.machine.cpuModel },
@@ -62,7 +62,7 @@ const MACHINE = [
 ]
 
 /** These facts change on a machine over time. @type {Fact<Manifest>[]} */
-const CHANGING = [
+const CHANGING_FACTS = [
   { label: 'kernel', read: m => m.machine.kernel },
   {
     label: 'kit',
@@ -73,16 +73,16 @@ const CHANGING = [
 ]
 
 /** These facts may differ; a difference becomes a warning. @type {Fact<Manifest>[]} */
-const WARNED = [
+const WARNING_FACTS = [
   { label: 'experiment', read: m => m.run.experiment },
   { label: 'set aside', read: m => listRelaxedGates(m).sort().join(' and ') || 'nothing' },
-  ...MACHINE,
+  ...MACHINE_FACTS,
   { label: 'node', read: m => m.machine.node },
   { label: 'bytes of memory', read: m => m.machine.memoryBytes },
   // The memory of a process depends on them, and a little of its CPU.
   { label: 'transparent huge pages', read: m => m.machine.transparentHugePages },
   { label: 'boot id', read: m => m.machine.bootId },
-  ...CHANGING,
+  ...CHANGING_FACTS,
 ]
 
 /**
@@ -91,11 +91,11 @@ const WARNED = [
  * @returns {string[]} []: some may be comparable
  */
 export function listIncomparableReasons({ old, next }) {
-  const isolating = ISOLATING.flatMap(({ label, read, isAlone, why }) => {
+  const isolatingReasons = ISOLATING_FACTS.flatMap(({ label, read, isIsolating, why }) => {
     const sides = { old: read(old), next: read(next) }
-    return Object.values(sides).some(isAlone) ? [`${renderBothValues({ label, ...sides })}: ${why}`] : []
+    return Object.values(sides).some(isIsolating) ? [`${renderBothValues({ label, ...sides })}: ${why}`] : []
   })
-  return [...SHARED.flatMap(fact => renderFactDifference(fact, { old, next })), ...isolating]
+  return [...REQUIRED_FACTS.flatMap(fact => renderFactDifference(fact, { old, next })), ...isolatingReasons]
 }
 
 /**
@@ -104,7 +104,7 @@ export function listIncomparableReasons({ old, next }) {
  * @returns {string[]} []: the machines are of one kind
  */
 export function listMachineDifferences(manifests) {
-  return MACHINE.flatMap(fact => renderFactDifference(fact, manifests))
+  return MACHINE_FACTS.flatMap(fact => renderFactDifference(fact, manifests))
 }
 
 /**
@@ -116,7 +116,7 @@ export function listMachineDifferences(manifests) {
 export function listChangingFacts(manifest, arms) {
   const createFact = (/** @type {string} */ label, /** @type {string} */ value) => ({ label, value, text: value })
   return [
-    ...CHANGING.map(({ label, read, render = read }) => ({
+    ...CHANGING_FACTS.map(({ label, read, render = read }) => ({
       label,
       value: `${read(manifest) ?? 'unknown'}`,
       text: `${render(manifest) ?? 'unknown'}`,
@@ -139,7 +139,7 @@ export function listComparisonWarnings({ old, next }) {
   const rounds = renderFactDifference({ label: 'rounds', read: findLastRound }, { old, next })
   const leastRounds = Math.min(findLastRound(old), findLastRound(next))
   return [
-    ...WARNED.flatMap(fact => renderFactDifference(fact, manifests)),
+    ...WARNING_FACTS.flatMap(fact => renderFactDifference(fact, manifests)),
     ...renderToolDifferences(manifests),
     ...rounds.map(words => `${words}: the first ${leastRounds} are compared`),
   ]

@@ -4,7 +4,7 @@ import { listArms, listComparisons } from '../model/results.js'
 
 /** Chooses the exit status of a run that ended. Pure. @import { Summary } from '../model/types.ts' */
 
-const CONCLUDED = ['lower', 'higher', 'no-difference-shown']
+const CONCLUSIVE_VERDICTS = ['lower', 'higher', 'no-difference-shown']
 
 /**
  * Chooses the exit status of a run, with its reasons. A run that shows nothing takes precedence over a crossed threshold.
@@ -17,20 +17,23 @@ export function chooseRunStatus(summary, { isVerdictRequired }) {
   const { thresholds } = summary
   const arms = listArms(summary)
   const pairs = listComparisons(summary).filter(c => !c.isControl)
-  const measured = arms.filter(arm => arm.trials.completed > 0)
+  const measuredArms = arms.filter(arm => arm.trials.completed > 0)
   const lacks = []
   if (pairs.length > 0 && pairs.every(c => c.ratio.median === null || c.verdict === 'invalid'))
     lacks.push('nothing could be compared: no pair has a verdict')
-  if (measured.length < Math.min(2, arms.length)) lacks.push('nothing could be compared: no trials were completed')
+  if (measuredArms.length < Math.min(2, arms.length)) lacks.push('nothing could be compared: no trials were completed')
   lacks.push(...listResults(summary).flatMap(({ sections, result }) => sections.renderNothingShown?.(result) ?? []))
   for (const { expression, held } of thresholds)
     if (held === null)
       lacks.push(`the threshold ${expression} could not be tested: its quantity was excluded, or not measured`)
-  if (isVerdictRequired && !pairs.some(c => CONCLUDED.includes(c.verdict))) lacks.push('no verdict was reached')
-  const crossed = thresholds.filter(t => t.held === false)
+  const hasVerdict = pairs.some(c => CONCLUSIVE_VERDICTS.includes(c.verdict))
+  if (isVerdictRequired && !hasVerdict) lacks.push('no verdict was reached')
+  const crossedThresholds = thresholds.filter(t => t.held === false)
   return chooseStatus({
     lacks,
-    crossed: crossed.map(({ expression, value }) => `the threshold ${expression} was crossed: ${value?.toFixed(3)}`),
+    crossed: crossedThresholds.map(
+      ({ expression, value }) => `the threshold ${expression} was crossed: ${value?.toFixed(3)}`,
+    ),
   })
 }
 

@@ -31,12 +31,12 @@ import { computePrecision } from './verdict.js'
  * @import { Sections } from '../kinds/sections.js'
  */
 
-/** An arm is held against the arms of these names. */
+/** The other arms that some quantities of an arm need (`splitRounds`). */
 const REFERENCES = /** @type {const} */ (['baseline', 'unchanged', 'unconfigured', 'kept'])
-// A sidecar keeps memory of requests if its memory grows by so much a request in so many windows, and in this share of them.
+// A sidecar keeps memory of requests if its memory grew by so much a request, in at least so many windows and this share of all.
 const GROWTH_LEAST_BYTES = 1
-const GROWING_LEAST = 2
-const GROWING_SHARE = 1 / 2
+const GROWING_WINDOWS_LEAST = 2
+const GROWING_SHARE_LEAST = 1 / 2
 
 /**
  * Computes every number of a report from the records of a run. Kinds of trials without rounds are summarised over the arms that
@@ -61,6 +61,7 @@ export function summarise({ manifest, records }) {
     .filter(({ arms }) => arms.length > 0)
     .map(({ compare, ...kind }) => createResult({ ...kind, comparisons: compare(), manifest, records }))
   const comparisons = listComparisons({ results })
+  // A precision is about the arms that the run still measures.
   const leftOut = precision ? listLeftOutArms(records) : new Set()
   const remainingComparisons = leftOut.size > 0 ? kinds.flatMap(({ compare }) => compare(leftOut)) : comparisons
   return {
@@ -77,7 +78,7 @@ export function summarise({ manifest, records }) {
     thresholds: manifest.thresholds.flatMap(expression =>
       testThreshold(expression, {
         arms: kinds.flatMap(({ arms }) => arms),
-        tried: triedArms,
+        triedArms,
         notMeasured: manifest.notMeasured,
         comparisons,
       }),
@@ -176,6 +177,7 @@ function summariseArm({ arm, arms, byArm, manifest }) {
     spoiled: listSpoilingGates(records),
     ...findGrowingSidecars(records),
     boundBy: findMostFrequent(countedRecords.flatMap(record => record.boundBy ?? [])),
+    // A group stays null if the arm's load has none of its quantities.
     responseTimeMs: null,
     latencyMs: null,
     addedLatencyMs: null,
@@ -186,25 +188,28 @@ function summariseArm({ arm, arms, byArm, manifest }) {
 }
 
 /**
- * The rounds of an arm and of the arms that it is held against, and the function that summarises values of rounds.
+ * The rounds of an arm and of its references, and the function that summarises values of rounds.
  * @typedef {Record<'arm' | typeof REFERENCES[number], TrialRecord[][]> & { summarise: typeof summariseValues }} Rounds
  */
 
 /**
- * Splits the records of an arm, and of the arms that it is held against, by round. If the run was cut short, only rounds with records
- * count.
+ * Splits the records of an arm and of its references by round. If the run was cut short, only rounds with records count.
  * @param {{ arm: Arm, arms: Arm[], byArm: Record<string, TrialRecord[]>, manifest: Manifest }} options
- * @returns {Rounds} baseline and the others that it is held against: [] if the run has no such arm, or it is the arm itself
+ * @returns {Rounds} a reference (`baseline` and others) is [] if the run has no such arm, or it is the arm itself
  */
 function splitRounds({ arm, arms, byArm, manifest }) {
   const records = byArm[arm.id]
-  const planned = arm.rounds ?? manifest.rounds
-  const counted = chooseSummarisedRounds({ planned, records, isCutShort: isRunCutShort(manifest) })
+  const plannedRounds = arm.rounds ?? manifest.rounds
+  const { rounds, isSequential } = chooseSummarisedRounds({
+    plannedRounds,
+    records,
+    isCutShort: isRunCutShort(manifest),
+  })
   const splitArm = (/** @type {Arm | undefined} */ other) =>
-    other && other !== arm ? groupByRound(byArm[other.id], counted.rounds) : []
+    other && other !== arm ? groupByRound(byArm[other.id], rounds) : []
   return {
-    summarise: manifest.precision || counted.isSequential ? summariseSequence : summariseValues,
-    arm: groupByRound(records, counted.rounds),
+    summarise: manifest.precision || isSequential ? summariseSequence : summariseValues,
+    arm: groupByRound(records, rounds),
     baseline: splitArm(arms.find(other => isBaselineOf(other, arm))),
     unchanged: splitArm(arms.find(other => isWithout('changesPerMinute', other, arm))),
     unconfigured: splitArm(arms.find(other => isWithout('configuredServices', other, arm))),
@@ -213,9 +218,9 @@ function splitRounds({ arm, arms, byArm, manifest }) {
 }
 
 /**
- * Finds the sidecars of an arm that keep memory of requests: in at least GROWING_LEAST windows, and in GROWING_SHARE of all, their
- * memory grew steadily (`grownBytes`), by GROWTH_LEAST_BYTES a request or more. A single window may just fill a heap. Windows without
- * verified requests do not count, nor those with dropped ones, since requests queue up in memory, too.
+ * Finds the sidecars of an arm that keep memory of requests: in at least GROWING_WINDOWS_LEAST windows, and in GROWING_SHARE_LEAST of
+ * all, their memory grew steadily (`grownBytes`), by GROWTH_LEAST_BYTES a request or more. A single window may just fill a heap.
+ * Windows without verified requests do not count. Those with dropped requests do not either, since requests queue up in memory.
  * @param {TrialRecord[]} records of the arm
  * @returns {Pick<SummaryArm, 'growing'>} bytesPerRequest: the median of the windows in which it grew; {}: no sidecar does
  */
@@ -226,14 +231,24 @@ function findGrowingSidecars(records) {
     const requests = computeRequestsBySidecar({ ...record, load })
     return listSidecars(record).flatMap(sidecar => {
       const count = requests.get(sidecar) ?? 0
-      return count > 0 ? [{ service: sidecar.service, bytes: (sidecar.memory.grownBytes ?? 0) / count }] : []
+      // Memory that did not grow steadily has no `grownBytes`.
+      const bytesPerRequest = (sidecar.memory.grownBytes ?? 0) / count
+      return count > 0 ? [{ service: sidecar.service, bytesPerRequest }] : []
     })
   })
-  const growing = [...groupBy(windows, ({ service }) => service)].flatMap(([service, all]) => {
-    const grown = all.filter(({ bytes }) => bytes >= GROWTH_LEAST_BYTES)
-    if (grown.length < GROWING_LEAST || grown.length < GROWING_SHARE * all.length) return []
-    const { median } = summariseValues(grown.map(({ bytes }) => bytes))
-    return [{ service, bytesPerRequest: Number(median), windows: grown.length, ofWindows: all.length }]
+  const growing = [...groupBy(windows, ({ service }) => service)].flatMap(([service, serviceWindows]) => {
+    const growingWindows = serviceWindows.filter(({ bytesPerRequest }) => bytesPerRequest >= GROWTH_LEAST_BYTES)
+    const windowsLeast = Math.max(GROWING_WINDOWS_LEAST, GROWING_SHARE_LEAST * serviceWindows.length)
+    if (growingWindows.length < windowsLeast) return []
+    const { median } = summariseValues(growingWindows.map(({ bytesPerRequest }) => bytesPerRequest))
+    return [
+      {
+        service,
+        bytesPerRequest: Number(median),
+        windows: growingWindows.length,
+        ofWindows: serviceWindows.length,
+      },
+    ]
   })
   return growing.length > 0 ? { growing } : {}
 }

@@ -88,24 +88,24 @@ export function parseRunThreshold(expression, arms, services) {
 /**
  * Tests a threshold at every place of a run: link, limit, load and conditions.
  * @param {string} expression
- * @param {{ arms: Arm[], tried: Arm[], notMeasured: Manifest['notMeasured'], comparisons: Comparison[] }} run tried: arms with
- *   records, including those whose rates cannot be reached
+ * @param {{ arms: Arm[], triedArms: Arm[], notMeasured: Manifest['notMeasured'], comparisons: Comparison[] }} run triedArms: arms
+ *   with records, including those whose rates cannot be reached
  * @returns {ThresholdResult[]} one for each place; value, held: null if the quantity was spoiled or not measured, or one of the
  *   planes was left out after the run began; []: no comparison or arm has the quantity
- * @throws {UsageError} if the expression does not fit the run (`parseThreshold`)
+ * @throws {UsageError} if the expression has another form, or names a plane or a quantity that is not in the run, or one plane twice
  */
-export function testThreshold(expression, { arms, tried, notMeasured, comparisons }) {
+export function testThreshold(expression, { arms, triedArms, notMeasured, comparisons }) {
   const isPlane = (/** @type {Arm} */ arm) => arm.hasSidecars && arm.repeatOf === null
-  const measured = arms.filter(isPlane)
-  const measuredPlanes = new Set(measured.map(renderArmName))
-  const begunPlanes = [...notMeasured.map(({ plane }) => plane), ...tried.filter(isPlane).map(renderArmName)]
+  const planeArms = arms.filter(isPlane)
+  const measuredPlanes = new Set(planeArms.map(renderArmName))
+  const begunPlanes = [...notMeasured.map(({ plane }) => plane), ...triedArms.filter(isPlane).map(renderArmName)]
   const leftOutPlanes = new Set(begunPlanes.filter(plane => !measuredPlanes.has(plane)))
   const sides = { ...PLANES, names: [...measuredPlanes, ...leftOutPlanes] }
   const threshold = parseExpression(expression, { sides, arms })
   const isOfLeftOut = leftOutPlanes.has(threshold.a) || leftOutPlanes.has(threshold.b)
   if (!isOfLeftOut) return evaluateThreshold(threshold, comparisons)
   const kinds = listComparedQuantities().find(({ name }) => name === threshold.quantity)?.compared.kinds ?? []
-  const armsWithQuantity = measured.filter(arm => kinds.includes(arm.load.kind))
+  const armsWithQuantity = planeArms.filter(arm => kinds.includes(arm.load.kind))
   const groups = [...groupBy(armsWithQuantity, arm => createGroupKey(arm)).values()]
   return groups.map(([arm]) => createThresholdResult({ expression, place: arm, value: null, held: null }))
 }
@@ -183,11 +183,11 @@ export function evaluateThreshold({ expression, a, b, quantity, service, operato
   const isPair = (/** @type {Comparison} */ c) => (c.a === a && c.b === b) || (c.a === b && c.b === a)
   const pairComparisons = comparisons.filter(c => c.contrast === null && c.quantity === quantity && isPair(c))
   const interleavedComparisons = quantity === PRIMARY.name ? pairComparisons.filter(c => c.load.isInterleaved) : []
-  const counted = interleavedComparisons.length > 0 ? interleavedComparisons : pairComparisons
-  const serviceComparisons = counted.filter(c => c.service === service)
+  const countedComparisons = interleavedComparisons.length > 0 ? interleavedComparisons : pairComparisons
+  const serviceComparisons = countedComparisons.filter(c => c.service === service)
   // A sidecar whose trials failed is in no comparison: the sums of all sidecars then give the places, untested.
   if (serviceComparisons.length === 0) {
-    const sums = counted.filter(c => c.service === null)
+    const sums = countedComparisons.filter(c => c.service === null)
     return sums.map(place => createThresholdResult({ expression, place, value: null, held: null }))
   }
   return serviceComparisons.map(comparison => {

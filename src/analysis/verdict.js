@@ -8,9 +8,9 @@ import { GAP_LEAST, ROUNDS_MOST } from '../model/bounds.js'
 
 /** Between arms that stood side by side, a gap below this fraction is no difference. */
 export const GAP_LEAST_BESIDE = 0.01
-// The largest share of spoiled rounds with which two arms still get a verdict: the first if rounds run until --precision, the second
-// if their number is fixed. Among many rounds some fail a gate, and so few hardly move a median.
-const SPOILED_MOST = 0.1
+// The largest share of spoiled rounds with which two arms still get a verdict: if rounds run until --precision, and if their number
+// is fixed. Among many rounds some fail a gate, and so few hardly move a median.
+const SPOILED_MOST_OF_SEQUENTIAL = 0.1
 const SPOILED_MOST_OF_FIXED = 0.05
 
 /**
@@ -50,12 +50,12 @@ export function hasTooManySpoiledRounds(values, isSequential) {
  */
 export function computeRoundsUntilFewSpoiled(values, isSequential) {
   const missing = values.filter(value => value === null).length
-  if (isSequential) return Math.max(0, Math.ceil(missing / SPOILED_MOST) - values.length)
+  if (isSequential) return Math.max(0, Math.ceil(missing / SPOILED_MOST_OF_SEQUENTIAL) - values.length)
   return missing <= SPOILED_MOST_OF_FIXED * values.length ? 0 : Infinity
 }
 
 /**
- * The ratios of the rounds of two arms, and the noise that they are judged against.
+ * The ratios of the rounds of two arms, and their noise.
  * @typedef {object} RatiosToJudge
  * @property {(number | null)[]} values by round; null: a spoiled round
  * @property {number} seed of the resampling

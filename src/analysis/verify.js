@@ -15,7 +15,7 @@ import { summarise } from './summarise.js'
 /** @import { LoadGenerator, LoadResult, Manifest, Summary, TrialRecord } from '../model/types.ts' */
 
 const LISTED_MOST = 20
-const UNSEEN = 'the times of phases (time to the first answer), changes of configuration, placement, parity'
+const NOT_IN_RAW_FILES = 'the times of phases (time to the first answer), changes of configuration, placement, parity'
 const OTHER_KIT = `another version of the kit made this run: only numbers that both versions have in summary.json are compared (${renderCommand('report')} makes it again)`
 // Numbers may differ by this share of them: JSON keeps them exactly, but sums may be added up in another order.
 const ROUNDING = 1e-9
@@ -28,31 +28,34 @@ const ROUNDING = 1e-9
  *   kitSha256: checksum of this kit's code; absent: this version is taken to have made the run
  * @returns {{ agrees: boolean, lines: string[] }} agrees: no number differs, and no record or raw file is missing or damaged;
  *   lines: what was compared, what could not be, and the first LISTED_MOST differences
- * @throws {BenchError} as `readRun`, if the folder holds no run, and as `summarise`; the system's error if a folder of raw files cannot
- *   be listed
+ * @throws {BenchError} if the folder holds no run of this kit's, its trials are missing, unreadable or too many, or a kind of trials
+ *   is not of this version; {UsageError} for a threshold that does not fit the run; the system's error if a folder of raw files
+ *   cannot be listed
  */
 export function verifyRun({ folder, findLoad, kitSha256 }) {
   const { manifest, records, warnings } = readRun(folder)
   const load = findLoad(findGenerator(manifest))
   const isOfOtherKit = kitSha256 !== undefined && manifest.kit.sha256 !== kitSha256
-  const { written, fault } = readWrittenSummary(folder)
-  const formFault = written === null || isOfOtherKit ? null : findFault(summarySchema, written)
+  const { summary, fault } = readWrittenSummary(folder)
+  const schemaFault = summary === null || isOfOtherKit ? null : findFault(summarySchema, summary)
   const relaxed = manifest.settings.relaxes.map(r => r.gate)
   const verified = verifyRecords({ folder, records, load, relaxed, isOfOtherKit })
   const differences = [
     ...(fault === null ? [] : [fault]),
-    ...(formFault === null ? [] : [`summary.json: ${formFault}`]),
+    ...(schemaFault === null ? [] : [`summary.json: ${schemaFault}`]),
     ...verified.differences,
     ...listCalibrationDifferences(manifest, records),
   ]
-  if (written !== null) {
-    const again = summarise({ manifest, records })
-    const [ours, theirs] = isOfOtherKit ? [pickShape(again, written), pickShape(written, again)] : [again, written]
-    differences.push(...listDifferingPaths(ours, theirs, 'summary.json'))
+  if (summary !== null) {
+    const recomputed = summarise({ manifest, records })
+    const [computed, written] = isOfOtherKit
+      ? [pickShape(recomputed, summary), pickShape(summary, recomputed)]
+      : [recomputed, summary]
+    differences.push(...listDifferingPaths(computed, written, 'summary.json'))
   }
   const { notRecomputed, lostCount } = verified
-  const listed = differences.slice(0, LISTED_MOST)
-  const unlistedCount = differences.length - listed.length
+  const listedDifferences = differences.slice(0, LISTED_MOST)
+  const unlistedCount = differences.length - listedDifferences.length
   return {
     agrees: differences.length === 0 && warnings.length === 0 && lostCount === 0,
     lines: [
@@ -60,14 +63,14 @@ export function verifyRun({ folder, findLoad, kitSha256 }) {
       ...(isOfOtherKit ? [OTHER_KIT] : []),
       `${records.length - notRecomputed.length} of ${records.length} records were computed again from their raw files`,
       ...notRecomputed.map(reason => `not computed again: ${reason}`),
-      `not computed again, for there are no raw files of them: ${UNSEEN}`,
-      ...listed.map(difference => `differs: ${difference}`),
+      `not computed again, for there are no raw files of them: ${NOT_IN_RAW_FILES}`,
+      ...listedDifferences.map(difference => `differs: ${difference}`),
       ...(unlistedCount > 0 ? [`and ${unlistedCount} more`] : []),
       renderConclusion({
-        differences: differences.length,
-        without: notRecomputed.length,
-        lost: lostCount,
-        leftOut: warnings.length,
+        differenceCount: differences.length,
+        notRecomputedCount: notRecomputed.length,
+        lostCount,
+        leftOutCount: warnings.length,
       }),
     ],
   }
@@ -76,13 +79,13 @@ export function verifyRun({ folder, findLoad, kitSha256 }) {
 /**
  * Reads summary.json, unchecked.
  * @param {string} folder
- * @returns {{ written: Summary, fault: null } | { written: null, fault: string }} fault: the reason why it cannot be read
+ * @returns {{ summary: Summary, fault: null } | { summary: null, fault: string }} fault: the reason why it cannot be read
  */
 function readWrittenSummary(folder) {
   try {
-    return { written: readSummary(folder), fault: null }
+    return { summary: readSummary(folder), fault: null }
   } catch (error) {
-    return { written: null, fault: /** @type {Error} */ (error).message }
+    return { summary: null, fault: /** @type {Error} */ (error).message }
   }
 }
 
@@ -92,7 +95,7 @@ function readWrittenSummary(folder) {
  *   isOfOtherKit: boolean }} options relaxed: names of gates that the experiment sets aside
  * @returns {{ differences: string[], notRecomputed: string[], lostCount: number }} notRecomputed: ids with the reasons; lostCount:
  *   those of them that did not fail, so that they must have raw files
- * @throws as `recomputeRecord`
+ * @throws the system's error if a folder of raw files cannot be listed
  */
 function verifyRecords({ folder, records, load, relaxed, isOfOtherKit }) {
   /** @type {string[]} */
@@ -101,15 +104,15 @@ function verifyRecords({ folder, records, load, relaxed, isOfOtherKit }) {
   const notRecomputed = []
   let lostCount = 0
   for (const record of records) {
-    const again = recomputeRecord({ folder, record, load, relaxed })
-    if (typeof again === 'string') {
-      notRecomputed.push(`${record.trial.id}: ${again}`)
+    const recomputed = recomputeRecord({ folder, record, load, relaxed })
+    if (typeof recomputed === 'string') {
+      notRecomputed.push(`${record.trial.id}: ${recomputed}`)
       // A trial that failed may have left any files or none.
       if (record.outcome !== 'failed') lostCount++
     } else {
       // Numbers that an older kit did not have are not in its records.
-      const ours = isOfOtherKit ? pickShape(again, record) : again
-      differences.push(...listDifferingPaths(ours, pickShape(record, again), record.trial.id))
+      const computed = isOfOtherKit ? pickShape(recomputed, record) : recomputed
+      differences.push(...listDifferingPaths(computed, pickShape(record, recomputed), record.trial.id))
     }
   }
   return { differences, notRecomputed, lostCount }
@@ -117,18 +120,20 @@ function verifyRecords({ folder, records, load, relaxed, isOfOtherKit }) {
 
 /**
  * Renders the conclusion of a verification.
- * @param {{ differences: number, without: number, lost: number, leftOut: number }} counts without: records that were not
- *   computed again; lost: those of them whose raw files are missing or damaged; leftOut: lines of trials.jsonl that could not
- *   be read
+ * @param {{ differenceCount: number, notRecomputedCount: number, lostCount: number, leftOutCount: number }} counts
+ *   notRecomputedCount: records that were not computed again; lostCount: those of them whose raw files are missing or damaged;
+ *   leftOutCount: lines of trials.jsonl that could not be read
  * @returns {string} one line
  */
-function renderConclusion({ differences, without, lost, leftOut }) {
-  if (differences > 0) return `${differences} numbers do not agree`
-  if (leftOut > 0) return `${leftOut} lines of trials.jsonl were left out; summary.json agrees with the others`
-  if (lost > 0)
-    return `summary.json agrees with the records; ${lost} of them are not verified: their raw files are missing or damaged`
-  if (without === 0) return 'all of them agree: the records with their raw files, summary.json with the records'
-  return `summary.json agrees with the records; ${without} of them could not be compared with raw files`
+function renderConclusion({ differenceCount, notRecomputedCount, lostCount, leftOutCount }) {
+  if (differenceCount > 0) return `${differenceCount} numbers do not agree`
+  if (leftOutCount > 0)
+    return `${leftOutCount} lines of trials.jsonl were left out; summary.json agrees with the others`
+  if (lostCount > 0)
+    return `summary.json agrees with the records; ${lostCount} of them are not verified: their raw files are missing or damaged`
+  if (notRecomputedCount === 0)
+    return 'all of them agree: the records with their raw files, summary.json with the records'
+  return `summary.json agrees with the records; ${notRecomputedCount} of them could not be compared with raw files`
 }
 
 /**
@@ -151,7 +156,7 @@ function listCalibrationDifferences({ calibrations }, records) {
  * Computes the parts of a record that its raw files give.
  * @param {{ folder: string, record: TrialRecord, load: Pick<LoadGenerator, 'parseResult'>, relaxed: string[] }} options
  * @returns {Partial<TrialRecord> | string} a string: the reason why they cannot be computed
- * @throws an error that is no BenchError, such as the system's if the folder of its raw files cannot be listed
+ * @throws the system's error if the folder of its raw files cannot be listed
  */
 function recomputeRecord({ folder, record, load, relaxed }) {
   if (record.outcome === 'failed') return 'the trial failed'
@@ -186,7 +191,7 @@ function recomputePart(folder, { record, name, part }) {
  * Computes the numbers of a record in its window, with the result of its load.
  * @param {{ folder: string, record: TrialRecord, load: Pick<LoadGenerator, 'parseResult'> }} options
  * @returns {Partial<TrialRecord> | string} load: null for an idle trial; a string: the reason why they cannot be computed
- * @throws {BenchError} if a raw file cannot be read, or the log has another form; other errors as `readLoadLog`
+ * @throws {BenchError} if a raw file cannot be read, or the log has another form; the system's error if its folder cannot be listed
  */
 function recomputeWindow({ folder, record: { trial, beside }, load }) {
   const raw = renderRawName(trial)
@@ -195,24 +200,24 @@ function recomputeWindow({ folder, record: { trial, beside }, load }) {
   const windowNumbers = computeWindow({ ...observed, armId: trial.arm.id })
   if (windowNumbers === null) return 'samples.jsonl has no sample of an edge of the window'
   if (trial.arm.load.kind === 'idle') return { ...windowNumbers, load: null }
-  // One log has the results of all arms that stood at the same time, in the order of `beside`.
-  const place = Math.max(0, beside?.findIndex(({ armId }) => armId === trial.arm.id) ?? 0)
-  const result = readResult({ folder, raw, place, load })
+  // One log has the results of all arms that stood at the same time, in the order of `beside`. An arm alone has the first.
+  const armIndex = Math.max(0, beside?.findIndex(({ armId }) => armId === trial.arm.id) ?? 0)
+  const result = readResult({ folder, raw, armIndex, load })
   return result === null ? "the load generator's log has no result" : { ...windowNumbers, load: result }
 }
 
 /**
  * Reads the load result of one arm from the log of the generator.
- * @param {{ folder: string, raw: string, place: number, load: Pick<LoadGenerator, 'parseResult'> }} options raw: the name of the
- *   trial's folder; place: of the arm in the log
+ * @param {{ folder: string, raw: string, armIndex: number, load: Pick<LoadGenerator, 'parseResult'> }} options raw: the name of the
+ *   trial's folder; armIndex: of the arm's result in the log
  * @returns {LoadResult | null} null: there is no log, or it has no result
- * @throws {BenchError} for a log that cannot be read, or has another form; other errors as `readLoadLog`
+ * @throws {BenchError} for a log that cannot be read, or has another form; the system's error if its folder cannot be listed
  */
-function readResult({ folder, raw, place, load }) {
+function readResult({ folder, raw, armIndex, load }) {
   const loadLog = readLoadLog(folder, raw)
   if (loadLog === null) return null
   try {
-    return load.parseResult(loadLog.log, place)
+    return load.parseResult(loadLog.log, armIndex)
   } catch (error) {
     throw new BenchError(`${loadLog.file}: ${/** @type {Error} */ (error).message}`, { cause: error })
   }
@@ -265,7 +270,7 @@ const isObject = value => typeof value === 'object' && value !== null
  * @param {unknown} written
  */
 function isSameValue(computed, written) {
-  // An infinite tolerance would take any number for the same.
+  // `computed` must be finite: an infinite tolerance would take any number for the same.
   if (Number.isFinite(computed) && typeof computed === 'number' && typeof written === 'number') {
     const tolerance = ROUNDING * Math.max(1, Math.abs(computed))
     if (Math.abs(computed - written) <= tolerance) return true

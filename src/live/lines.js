@@ -10,7 +10,7 @@ import { renderPartPlace, renderPartValues, renderTimeLeft } from './words.js'
  * @import { RunState } from './state.js'
  */
 
-// Samples are taken every 0.1 s: a gap above twice that means that one was missed.
+// The kit samples cgroups every 0.1 s: a gap above twice that means that one was missed. Other sources are slower by nature.
 const GAP_SECONDS = 0.2
 
 /**
@@ -24,8 +24,8 @@ const GAP_SECONDS = 0.2
  * @returns {{ publish: (event: RunEvent) => void }} publish: prints the lines of an event
  */
 export function createLineView({ state, say, hasRepeats = true }) {
-  /** Ids of arms with the gates that fired in one of their trials. @type {Set<string>} */
-  let printedKeys = new Set()
+  /** The keys of ended trials: the id of the arm and the gates that fired. @type {Set<string>} */
+  let trialKeys = new Set()
   const sayRepeat = (/** @type {Extract<RunEvent, { kind: 'repeat-ended' }>} */ event) => {
     const part = state.snapshot().parts.find(({ arms }) => arms.join(' ') === event.arms.join(' '))
     const line = part ? renderRepeatLine(part, event.secondsLeft) : null
@@ -36,13 +36,13 @@ export function createLineView({ state, say, hasRepeats = true }) {
     const { outcome, gates, trial } = record
     const key = `${trial.arm.id} ${gates.map(({ gate }) => gate).join(' ')}`
     // An arm that is invalid by the same gates again has no further line.
-    const isNew = outcome === 'failed' || (outcome === 'invalid' && !printedKeys.has(key))
-    printedKeys.add(key)
+    const isNew = outcome === 'failed' || (outcome === 'invalid' && !trialKeys.has(key))
+    trialKeys.add(key)
     if (isNew || !state.isCoveredByRepeat(record)) say(`${progress}: ${renderTrialLine(record)}`)
   }
   return {
     publish(event) {
-      if (event.kind === 'planned') printedKeys = new Set()
+      if (event.kind === 'planned') trialKeys = new Set()
       if (event.kind === 'repeat-ended' && hasRepeats) sayRepeat(event)
       if (event.kind === 'trial-ended') sayTrial(event)
     },
@@ -71,10 +71,10 @@ function renderRepeatLine(part, secondsLeft) {
 export function renderTrialLine(record) {
   const { trial, outcome, load, window, boundBy, isSteady, reasons, samples } = record
   const name = `${trial.id.replace(/^r\d+-/, '')}:`
-  const partial = findRecordPart(record)
+  const recordPart = findRecordPart(record)
   const renderQuantityValue = (/** @type {string} */ quantity) => renderRecordedValue(QUANTITIES[quantity], record)
-  const partText = partial?.part.renderProgress(partial.judged, renderQuantityValue)
-  if (partial && !partial.part.hasWindow) return `${name} ${partText}`
+  const partText = recordPart?.part.renderProgress(recordPart.judged, renderQuantityValue)
+  if (recordPart && !recordPart.part.hasWindow) return `${name} ${partText}`
   if (outcome === 'failed' || !window) return `${name} failed: ${reasons[0]}`
   const invalidNote = outcome === 'invalid' ? `, invalid: ${reasons[0]}` : ''
   const hasGap = samples?.source === 'cgroup' && samples.largestGapSeconds > GAP_SECONDS

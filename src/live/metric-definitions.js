@@ -10,11 +10,11 @@ import { QUANTITIES } from '../judge/quantities.js'
 
 const PREFIX = 'sidecar_bench_'
 
-// `arm` tells arms apart that differ in payload, protocol, workers or another axis without a label.
+// Only the label `arm` differs between arms that differ in payload, protocol, workers or another axis without a label.
 const ARM = ['plane', 'link', 'cap_cores', 'rate', 'arm']
 const SIDECAR = [...ARM, 'service']
-const LAST = 'Of the last trial of the arm that ended; absent where it failed or a gate spoiled it.'
-const SAMPLED = 'while it is sampled (warm-up and window); on a cluster a window is added when it ends'
+const LAST_TRIAL = 'Of the last trial of the arm that ended; absent where it failed or a gate spoiled it.'
+const SAMPLED_TIME = 'while it is sampled (warm-up and window); on a cluster a window is added when it ends'
 
 /** @satisfies {Definitions} */
 const GAUGES = {
@@ -37,14 +37,14 @@ const QUANTITY_GAUGES = {}
 for (const { metric, definition } of Object.values(QUANTITIES)) {
   if (!metric) continue
   const labels = metric.percentile ? [...ARM, 'loop', 'percentile'] : ARM
-  QUANTITY_GAUGES[metric.name] = [labels, `${metric.definition ?? definition} ${LAST}`]
+  QUANTITY_GAUGES[metric.name] = [labels, `${metric.definition ?? definition} ${LAST_TRIAL}`]
 }
 /** @satisfies {Definitions} */
 const COUNTERS = {
   trials_ended_total: [['outcome'], 'Trials that ended, those that were measured again too.'],
-  sidecar_cpu_seconds_total: [SIDECAR, `CPU time of the cgroup of a sidecar ${SAMPLED}; goes on over trials.`],
-  sidecar_periods_total: [SIDECAR, `Scheduler periods (100 ms) in which a sidecar with a cap ran, ${SAMPLED}.`],
-  sidecar_throttled_periods_total: [SIDECAR, `Periods in which a sidecar was stopped by its cap, ${SAMPLED}.`],
+  sidecar_cpu_seconds_total: [SIDECAR, `CPU time of the cgroup of a sidecar ${SAMPLED_TIME}; goes on over trials.`],
+  sidecar_periods_total: [SIDECAR, `Scheduler periods (100 ms) in which a sidecar with a cap ran, ${SAMPLED_TIME}.`],
+  sidecar_throttled_periods_total: [SIDECAR, `Periods in which a sidecar was stopped by its cap, ${SAMPLED_TIME}.`],
   requests_total: [
     ARM,
     'Requests of the load, failed ones too; where they are not counted live, those of the window when the trial ends.',
@@ -59,7 +59,7 @@ const COUNTERS = {
  *   raises a counter to a reading; all by the metric's name, without its prefix
  */
 export function declareMetrics(registry) {
-  /** @type {<Name extends string, Metric>(Kind: new (options: any) => Metric, of: Record<Name, Definitions[string]>) => Record<Name, Metric>} */
+  /** @type {<Name extends string, Metric>(Kind: new (options: any) => Metric, definitions: Record<Name, Definitions[string]>) => Record<Name, Metric>} */
   const registerMetrics = (Kind, definitions) => {
     const entries = Object.entries(definitions).map(([name, [labelNames, help]]) => {
       return [name, new Kind({ name: PREFIX + name, help, labelNames, registers: [registry] })]

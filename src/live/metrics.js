@@ -70,6 +70,7 @@ export function createMetrics() {
           metrics.set('rounds', {}, event.trials === null ? null : event.rounds)
           return metrics.set('trials_planned', {}, event.trials)
         case 'trial-started':
+          // Interleaved arms run at once: their trials stay until one of the arms starts again.
           if (!event.trial.arm.load.isInterleaved || trials.has(event.trial.arm.id)) clearTrials()
           trials.set(event.trial.arm.id, createTrialMetrics(metrics, event.trial))
           metrics.set('round', {}, event.trial.round)
@@ -138,7 +139,7 @@ function createTrialMetrics(metrics, { arm }) {
   const updateRequests = metrics.createUpdater('requests_total', labels, 0)
   const updateFailed = metrics.createUpdater('requests_failed_total', labels, 0)
   let isCounted = false
-  /** @param {{ requests: number, failed: number }} counted since the trial's generator started */
+  /** @param {{ requests: number, failed: number }} counts since the trial's generator started */
   const count = ({ requests, failed }) => {
     isCounted ||= requests > 0
     updateRequests(requests)

@@ -11,14 +11,14 @@ import { SIDECARS_SHOWN } from './words.js'
  */
 
 // Drawing more often takes CPU, and the browser may run on the machine that is measured.
-const PERIOD_MS = 500
-// `createColourChooser` gives this index to arms without sidecars, whose CPU per request is none of a sidecar.
+const DRAW_INTERVAL_MS = 500
+// `createColourChooser` gives this index to arms without sidecars. They have no CPU of a sidecar to draw.
 const COLOUR_WITHOUT_SIDECARS = 0
 
 /**
- * Creates the charts. Each draws itself at most once in PERIOD_MS, if it has changed and the page is visible.
+ * Creates the charts. Each draws itself at most once in DRAW_INTERVAL_MS, if it has changed and the page is visible.
  * @returns drawSeries: draws the sidecars of a trial; clearSeries: hides that chart; drawAllRounds: draws the rounds of all
- *   arms; a change is drawn within PERIOD_MS, or once the page is visible
+ *   arms; a change is drawn within DRAW_INTERVAL_MS, or once the page is visible
  * @throws {Error} if page.html lacks the figure of a chart
  */
 export function createCharts() {
@@ -66,8 +66,8 @@ function createRoundsChart(options) {
 }
 
 /**
- * Creates a panel, which draws its chart at most once in PERIOD_MS, and only while the page is visible. It draws again if the theme
- * changes, and fits the width of the page. Its timer and listeners stay for as long as the page.
+ * Creates a panel, which draws its chart at most once in DRAW_INTERVAL_MS, and only while the page is visible. It draws again if the
+ * theme changes, and fits the width of the page. Its timer and listeners stay for as long as the page.
  * @param {string} id of the figure in page.html
  * @returns {(next: (() => Chart) | null) => void} sets the chart; null: the figure is hidden
  * @throws {Error} if page.html has no figure of this id
@@ -96,7 +96,7 @@ function createPanel(id) {
   }
   setInterval(() => {
     if (isChanged && !document.hidden) draw()
-  }, PERIOD_MS)
+  }, DRAW_INTERVAL_MS)
   addEventListener('resize', () => instance?.resize())
   dark.addEventListener('change', () => {
     isChanged = true

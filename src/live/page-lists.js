@@ -99,7 +99,7 @@ export function createTrialTable() {
       section.hidden = results.length === 0
       const labels = new Map(rows.map(({ armId, label }) => [armId, label]))
       const tableRows = results.map(result => {
-        const label = labels.get(result.arm) ?? [result.name, result.what].filter(Boolean).join(', ')
+        const label = labels.get(result.arm) ?? [result.name, result.variedAxes].filter(Boolean).join(', ')
         const cells = COLUMNS.map(([name, render]) => createCell('td', { name, text: render(result, label) }))
         return createElement('tr', { attributes: { role: 'row', class: result.outcome }, children: cells })
       })

@@ -71,18 +71,18 @@ function followEvents() {
 
 /**
  * Adds points to `series`, by sidecar; they are thinned as the server thins its own. A sidecar without a series gets one.
- * @param {SidecarSeries[]} points new ones, by sidecar
+ * @param {SidecarSeries[]} additions each has the new points of a sidecar
  */
-function addPoints(points) {
-  for (const added of points) {
-    let sidecar = series.find(({ service }) => service === added.service)
+function addPoints(additions) {
+  for (const addition of additions) {
+    let sidecar = series.find(({ service }) => service === addition.service)
     if (sidecar === undefined) {
-      sidecar = { ...added, cores: [], anonBytes: [], throttled: [] }
+      sidecar = { ...addition, cores: [], anonBytes: [], throttled: [] }
       series.push(sidecar)
     }
-    for (const point of added.cores) appendPoint(sidecar.cores, point)
-    for (const point of added.anonBytes) appendPoint(sidecar.anonBytes, point)
-    for (const stretch of added.throttled) appendStretch(sidecar.throttled, stretch)
+    for (const point of addition.cores) appendPoint(sidecar.cores, point)
+    for (const point of addition.anonBytes) appendPoint(sidecar.anonBytes, point)
+    for (const stretch of addition.throttled) appendStretch(sidecar.throttled, stretch)
   }
 }
 

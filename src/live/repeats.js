@@ -67,7 +67,7 @@ import { listVariedAxes, renderArmLabel, renderArmName, renderAxes } from '../mo
  */
 export function createRepeats() {
   /** @type {KeptTrials} */
-  let kept = new Map()
+  let trialsByArm = new Map()
   /** @type {Arm[]} */
   let arms = []
   /** @type {AxisName[]} */
@@ -78,7 +78,7 @@ export function createRepeats() {
   return {
     /** Forgets the trials and values of a run; its plan stays until the next. */
     clear() {
-      kept = new Map()
+      trialsByArm = new Map()
       parts = new Map()
     },
     /**
@@ -94,8 +94,8 @@ export function createRepeats() {
      */
     add(record) {
       const { round, arm } = record.trial
-      const rounds = kept.get(arm.id) ?? []
-      kept.set(arm.id, rounds)
+      const rounds = trialsByArm.get(arm.id) ?? []
+      trialsByArm.set(arm.id, rounds)
       rounds[round - 1] ??= []
       rounds[round - 1].push(createKeptTrial(record))
     },
@@ -113,8 +113,13 @@ export function createRepeats() {
         repeat: round,
         repeats: rounds,
         isMost,
-        rows: summariseArms(partArms, { kept, rounds: round }),
-        ratios: summarisePairs(partArms, { kept, rounds: round, contrasts, previous: previousPart?.ratios ?? [] }),
+        rows: summariseArms(partArms, { trialsByArm, rounds: round }),
+        ratios: summarisePairs(partArms, {
+          trialsByArm,
+          rounds: round,
+          contrasts,
+          previousRatios: previousPart?.ratios ?? [],
+        }),
       })
     },
     /**
@@ -165,15 +170,15 @@ function renderSharedLimit(arms) {
 /**
  * Computes the medians of each arm over the rounds so far.
  * @param {Arm[]} arms
- * @param {{ kept: KeptTrials, rounds: number }} options rounds: how many have ended
+ * @param {{ trialsByArm: KeptTrials, rounds: number }} options rounds: how many have ended
  * @returns {ValueRow[]} in the order of the arms
  */
-function summariseArms(arms, { kept, rounds }) {
+function summariseArms(arms, { trialsByArm, rounds }) {
   const variedAxes = listVariedAxes(arms)
   return arms.map(arm => {
-    const byRound = splitByRound(kept, { armId: arm.id, rounds })
+    const trialsByRound = splitByRound(trialsByArm, { armId: arm.id, rounds })
     const computeMedian = (/** @type {'cost' | 'ratePerSecond'} */ name) =>
-      summariseSequence(byRound.map(trials => findCountedValue(trials, trial => trial[name]))).median
+      summariseSequence(trialsByRound.map(trials => findCountedValue(trials, trial => trial[name]))).median
     const [cost, ratePerSecond] = [computeMedian('cost'), computeMedian('ratePerSecond')]
     const row = findComparedQuantity(arm)
     const texts = [
@@ -188,26 +193,27 @@ function summariseArms(arms, { kept, rounds }) {
  * Computes the ratios of the first plane to every other one under the same conditions, and of a plane to itself along each
  * contrast.
  * @param {Arm[]} arms of one part
- * @param {{ kept: KeptTrials, rounds: number, contrasts: AxisName[], previous: RatioSoFar[] }} options previous: the ratios
- *   after the repeat before
+ * @param {{ trialsByArm: KeptTrials, rounds: number, contrasts: AxisName[], previousRatios: RatioSoFar[] }} options
+ *   previousRatios: those after the repeat before
  * @returns {RatioSoFar[]} without the pairs that have no ratio yet, or whose load compares no quantity
  */
-function summarisePairs(arms, { kept, rounds, contrasts, previous }) {
+function summarisePairs(arms, { trialsByArm, rounds, contrasts, previousRatios }) {
   const pairs = listPairs({ arms, contrasts })
+  // Only the first plane is never the second arm of a pair of planes.
   const secondArms = new Set(pairs.flatMap(({ b, contrast }) => (contrast === null ? [b] : [])))
   const variedAxes = listVariedAxes(arms)
   return pairs
     .filter(({ a, contrast }) => contrast !== null || !secondArms.has(a))
     .flatMap(({ a, b, contrast }) => {
       const compared = findComparedQuantity(a)?.compared
-      const summary = summariseRatio(listRoundRatios(kept, { a, b, rounds }))
+      const summary = summariseRatio(listRoundRatios(trialsByArm, { a, b, rounds }))
       if (summary === null || !compared) return []
       const renderSide = (/** @type {Arm} */ arm) =>
         contrast === null
           ? renderArmLabel(arm, variedAxes)
           : `${renderArmName(arm)} with ${renderAxes(arm, [contrast])}`
       const names = { a: renderSide(a), b: renderSide(b) }
-      const previousRatio = previous.find(ratio => ratio.a === names.a && ratio.b === names.b)
+      const previousRatio = previousRatios.find(ratio => ratio.a === names.a && ratio.b === names.b)
       return {
         ...names,
         words: summary.median < 1 ? compared.less : compared.more,
@@ -219,12 +225,12 @@ function summarisePairs(arms, { kept, rounds, contrasts, previous }) {
 
 /**
  * Lists the ratio of the cost of one arm to that of another, round by round.
- * @param {KeptTrials} kept
+ * @param {KeptTrials} trialsByArm
  * @param {{ a: Arm, b: Arm, rounds: number }} options
  * @returns {(number | null)[]} of `a` to `b`; null: the round has none
  */
-function listRoundRatios(kept, { a, b, rounds }) {
-  const [trialsOfA, trialsOfB] = [a, b].map(({ id: armId }) => splitByRound(kept, { armId, rounds }))
+function listRoundRatios(trialsByArm, { a, b, rounds }) {
+  const [trialsOfA, trialsOfB] = [a, b].map(({ id: armId }) => splitByRound(trialsByArm, { armId, rounds }))
   return trialsOfA.map((trials, i) => {
     const pairs = pairTrials(trials, trialsOfB[i])
     const ratios = pairs.map(([x, y]) => divideOrNull(findCountedCost(x), findCountedCost(y)))
@@ -238,10 +244,10 @@ function listRoundRatios(kept, { a, b, rounds }) {
  * @returns {Pick<RatioSoFar, 'median' | 'low' | 'high' | 'repeats'> | null} null: no round has a ratio
  */
 function summariseRatio(ratios) {
-  const present = ratios.filter(ratio => ratio !== null)
-  if (present.length === 0) return null
+  const knownRatios = ratios.filter(ratio => ratio !== null)
+  if (knownRatios.length === 0) return null
   const { low, high } = summariseSequence(ratios)
-  return { median: computeMedianRatio(present), low, high, repeats: present.length }
+  return { median: computeMedianRatio(knownRatios), low, high, repeats: knownRatios.length }
 }
 
 /**
@@ -255,13 +261,13 @@ function computeWidth({ low, high }) {
 
 /**
  * Splits the trials of an arm by round.
- * @param {KeptTrials} kept
+ * @param {KeptTrials} trialsByArm
  * @param {{ armId: string, rounds: number }} options
  * @returns {KeptTrial[][]} from the first round on; []: the round has no trials
  */
-function splitByRound(kept, { armId, rounds }) {
-  const trials = kept.get(armId) ?? []
-  return Array.from({ length: rounds }, (_, i) => trials[i] ?? [])
+function splitByRound(trialsByArm, { armId, rounds }) {
+  const trialsByRound = trialsByArm.get(armId) ?? []
+  return Array.from({ length: rounds }, (_, i) => trialsByRound[i] ?? [])
 }
 
 /**
@@ -272,8 +278,8 @@ function splitByRound(kept, { armId, rounds }) {
  * @returns {number | null} null: no trial has one
  */
 export function findCountedValue(trials, read) {
-  const counted = listCountedTrials(trials, ({ goodUses }) => goodUses)
-  return counted.map(read).find(value => value !== null) ?? null
+  const countedTrials = listCountedTrials(trials, ({ goodUses }) => goodUses)
+  return countedTrials.map(read).find(value => value !== null) ?? null
 }
 
 /**

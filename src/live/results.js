@@ -17,7 +17,7 @@ import { findCountedValue } from './repeats.js'
  * @property {number} round
  * @property {string} arm its id
  * @property {string} name of the arm (`renderArmName`)
- * @property {string} what the arm's values on the axes that vary; empty: none vary, or it can have none of them
+ * @property {string} variedAxes the arm's values on the axes that vary; empty: none vary, or it can have none of them
  * @property {TrialRecord['outcome']} outcome
  * @property {BoundBy | null} boundBy null: it is not known
  * @property {string | null} reason the first of the record's; null: it has none
@@ -36,11 +36,12 @@ import { findCountedValue } from './repeats.js'
  * @property {Quantity} cpuPerRequest in microseconds
  */
 
-const DRAWN = /** @type {const} */ (['throughput', 'cpuPerRequest'])
+const DRAWN_QUANTITIES = /** @type {const} */ (['throughput', 'cpuPerRequest'])
+/** @typedef {typeof DRAWN_QUANTITIES[number]} DrawnQuantity */
 
 /**
  * The kept part of a record: a run has thousands of records, each with every thread of every process.
- * @typedef {Omit<LiveResult, 'arm' | 'name' | 'what'> & { arm: Arm, values: Record<typeof DRAWN[number], number | null>,
+ * @typedef {Omit<LiveResult, 'arm' | 'name' | 'variedAxes'> & { arm: Arm, values: Record<DrawnQuantity, number | null>,
  *   trial: Pick<TrialRecord['trial'], 'isExclusive'>, goodUses: number }} KeptResult values: null: not measured, or a gate spoiled
  *   it; goodUses: uses that no gate spoiled; -1: it failed
  */
@@ -63,7 +64,7 @@ export function createResults() {
 
   const createArmLabel = (/** @type {Arm} */ arm) => ({
     name: renderArmName(arm),
-    what: renderVariedAxes(arm, variedAxes),
+    variedAxes: renderVariedAxes(arm, variedAxes),
   })
   const isOfPlan = (/** @type {Arm} */ arm) => plan.isSearch || plan.arms.some(({ id }) => id === arm.id)
 
@@ -172,7 +173,7 @@ function createKeptResult(record) {
  * their intervals hold then.
  * @param {KeptResult[]} results of the arm
  * @param {number} rounds of the plan, or more if a result is of a later one
- * @returns {Record<typeof DRAWN[number], Quantity>} the median is null without a value
+ * @returns {Record<DrawnQuantity, Quantity>} the median is null without a value
  */
 function summariseRounds(results, rounds) {
   const byRound = Array.from({ length: rounds }, (_, i) => results.filter(({ round }) => round === i + 1))
@@ -184,11 +185,11 @@ function summariseRounds(results, rounds) {
 /**
  * Creates a value for each drawn quantity.
  * @template T
- * @param {(name: typeof DRAWN[number]) => T} createValue
- * @returns {Record<typeof DRAWN[number], T>} by name
+ * @param {(name: DrawnQuantity) => T} createValue
+ * @returns {Record<DrawnQuantity, T>} by name
  */
 function mapDrawnQuantities(createValue) {
-  return /** @type {Record<typeof DRAWN[number], T>} */ (
-    Object.fromEntries(DRAWN.map(name => [name, createValue(name)]))
+  return /** @type {Record<DrawnQuantity, T>} */ (
+    Object.fromEntries(DRAWN_QUANTITIES.map(name => [name, createValue(name)]))
   )
 }

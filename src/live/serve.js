@@ -9,7 +9,7 @@ import { joinAddress } from './address.js'
 const CONNECTIONS_MOST = 100
 const CONNECTIONS_OF_ADDRESS_MOST = 20
 // A client that has not sent its whole request in this time is broken or hostile.
-const HEAD_MS = 5000
+const REQUEST_TIMEOUT_MS = 5000
 
 /** Serves HTTP on an address that an option names. @import { LiveAddress } from './address.js' */
 
@@ -25,8 +25,12 @@ const HEAD_MS = 5000
  * @throws {BenchError} if nothing can be served there
  */
 export async function serveRequests(address, answer, finish = () => {}) {
-  const timeouts = { headersTimeout: HEAD_MS, requestTimeout: HEAD_MS, connectionsCheckingInterval: 1000 }
   const limit = createAddressLimit(CONNECTIONS_OF_ADDRESS_MOST)
+  const timeouts = {
+    headersTimeout: REQUEST_TIMEOUT_MS,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    connectionsCheckingInterval: 1000,
+  }
   const server = http.createServer(timeouts, (request, response) => {
     limit.markServed(request.socket)
     if (isOwnHost(request.headers.host, address)) return answer(request, response)
@@ -64,7 +68,7 @@ export async function serveRequests(address, answer, finish = () => {}) {
 function createAddressLimit(connectionsMost) {
   /** @type {Map<string, Set<import('node:net').Socket>>} */
   const socketsByAddress = new Map()
-  const served = new WeakSet()
+  const servedSockets = new WeakSet()
   return {
     /** @param {import('node:net').Socket} socket */
     add(socket) {
@@ -76,12 +80,12 @@ function createAddressLimit(connectionsMost) {
         if (sockets.size === 0) socketsByAddress.delete(address)
       })
       if (sockets.size <= connectionsMost) return
-      const surplus = [...sockets].find(other => other !== socket && !served.has(other)) ?? socket
+      const surplus = [...sockets].find(other => other !== socket && !servedSockets.has(other)) ?? socket
       sockets.delete(surplus)
       surplus.destroy()
     },
     /** @param {import('node:net').Socket} socket that has sent a request */
-    markServed: socket => void served.add(socket),
+    markServed: socket => void servedSockets.add(socket),
   }
 }
 

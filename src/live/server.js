@@ -22,8 +22,8 @@ const HEADERS = {
   'x-content-type-options': 'nosniff',
 }
 
-/** Files of the page by their path on the server, to which their relative imports lead. */
-const PAGE = {
+/** Files of the page by their path on the server. Their relative imports lead to these paths. */
+const PAGE_FILES = {
   '/': 'page.html',
   '/live.js': 'page.js',
   '/page-charts.js': 'page-charts.js',
@@ -41,8 +41,8 @@ const PAGE = {
  * apply an event before it is published.
  * @param {{ address: LiveAddress, state: RunState, assets: LiveAssets, intervalMs?: number }} options intervalMs: between
  *   events; 500 by default
- * @returns {Promise<{ url: string, publish: (event: RunEvent) => void, close: () => Promise<void> }>} url: of the page; close:
- *   leaves browsers FLUSH_MS to read the last events
+ * @returns {Promise<{ url: string, publish: (event: RunEvent) => void, close: () => Promise<void> }>} url: of the page; publish:
+ *   sends browsers the change of an event; close: leaves browsers FLUSH_MS to read the last events
  * @throws {import('../lib/errors.js').BenchError} if nothing can be served there; the system's error if a file of the page cannot
  *   be read
  */
@@ -50,7 +50,7 @@ export async function startLiveServer({ address, state, assets, intervalMs }) {
   const scripts = Object.entries({ ...assets.modules, '/echarts.js': assets.echarts })
   /** The files by their path on the server. @type {Map<string, { type: string, text: string }>} */
   const files = new Map(scripts.map(([path, text]) => [path, { type: SCRIPT, text }]))
-  for (const [path, name] of Object.entries(PAGE)) {
+  for (const [path, name] of Object.entries(PAGE_FILES)) {
     const text = readFileSync(new URL(name, import.meta.url), 'utf8')
     files.set(path, { type: name.endsWith('.html') ? HTML : SCRIPT, text })
   }

@@ -31,8 +31,8 @@ import { createResults } from './results.js'
  * @property {SidecarNow[]} sidecars of this or the last trial; []: no sample of it has come yet, or it has none
  * @property {number | null} ratePerSecond requests between the last two counts; null: fewer than two, of one moment or falling, or the
  *   trial has ended
- * @property {{ name: string, what: string, link: string } | null} arm of this or the last trial; what: its values on the axes that
- *   vary; null: no trial has begun
+ * @property {{ name: string, variedAxes: string, link: string } | null} arm of this or the last trial; variedAxes: its values on
+ *   the axes that vary; null: no trial has begun
  * @property {number | null} failed requests of this or the last trial that failed; null: none were counted yet, or nothing counts
  *   them
  * @property {number} failedInAll requests of the run that failed
@@ -176,6 +176,7 @@ function createRequestCounter() {
   const noCounts = { earlier: /** @type {Count | null} */ (null), last: /** @type {Count | null} */ (null) }
   let counts = noCounts
   let failedBefore = 0
+  // From the start of a trial until the first end of one: only then is there a rate.
   let isOpen = false
   // Interleaved arms have a trial each at once.
   let openTrials = 0

@@ -10,7 +10,7 @@ const RETRY_MS = 2000
 const HEARTBEAT_MS = 15_000
 // A browser that leaves more than this unread beyond its first message is cut off, so that the kit's memory stays bounded; it
 // reconnects, and gets everything anew.
-const UNREAD_MOST_BYTES = 1024 * 1024
+const UNREAD_BYTES_MOST = 1024 * 1024
 // The connection ends with the last event.
 const HEADERS = { 'content-type': 'text/event-stream; charset=utf-8', connection: 'close' }
 
@@ -24,7 +24,7 @@ const HEADERS = { 'content-type': 'text/event-stream; charset=utf-8', connection
  * @returns addClient: adds a browser; publish: collects an event; close: ends all connections
  */
 export function createStream({ state, intervalMs = 500 }) {
-  /** The bytes that each browser may leave unread: its first message, and UNREAD_MOST_BYTES. @type {Map<ServerResponse, number>} */
+  /** The bytes that each browser may leave unread: its first message, and UNREAD_BYTES_MOST. @type {Map<ServerResponse, number>} */
   const clients = new Map()
   /** @type {NodeJS.Timeout | undefined} */
   let timer
@@ -63,7 +63,7 @@ export function createStream({ state, intervalMs = 500 }) {
         response.end()
         return
       }
-      clients.set(response, UNREAD_MOST_BYTES + Buffer.byteLength(firstMessage))
+      clients.set(response, UNREAD_BYTES_MOST + Buffer.byteLength(firstMessage))
       timer ??= setInterval(tick, intervalMs).unref()
     },
     /**
@@ -96,16 +96,16 @@ function createChanges(state) {
   let isReset = false
   let isNewTrial = false
   /** @type {LiveResult[]} */
-  let ended = []
+  let newResults = []
   let sentUntilSeconds = Number.NEGATIVE_INFINITY
 
   const clear = () => {
-    ;[isChanged, isReset, isNewTrial, ended] = [false, false, false, []]
+    ;[isChanged, isReset, isNewTrial, newResults] = [false, false, false, []]
     const points = state.series().flatMap(({ cores, anonBytes }) => [cores.at(-1), anonBytes.at(-1)])
     sentUntilSeconds = Math.max(...points.map(point => point?.[0] ?? Number.NEGATIVE_INFINITY))
   }
   const render = () => {
-    const rows = ended.length > 0 ? state.rows() : []
+    const rows = newResults.length > 0 ? state.rows() : []
     // Only points since the last call are sent. A stretch that grew is sent whole, since the page joins stretches that meet.
     const points = state.series().map(({ service, cpuLimitCores, cores, anonBytes, throttled }) => ({
       service,
@@ -115,7 +115,7 @@ function createChanges(state) {
       throttled: listLastItems(throttled, ([, to]) => to > sentUntilSeconds),
     }))
     return [
-      ...ended.map(result => renderEvent('trial', { result, rows })),
+      ...newResults.map(result => renderEvent('trial', { result, rows })),
       isNewTrial ? renderEvent('new-trial', {}) : '',
       renderEvent('state', { snapshot: state.snapshot(), points }),
     ].join('')
@@ -140,7 +140,7 @@ function createChanges(state) {
     add({ kind }) {
       isChanged = true
       if (kind === 'planned') isReset = true
-      if (kind === 'trial-ended') ended.push(/** @type {LiveResult} */ (state.results().at(-1)))
+      if (kind === 'trial-ended') newResults.push(/** @type {LiveResult} */ (state.results().at(-1)))
       if (kind !== 'trial-started') return
       isNewTrial = true
       sentUntilSeconds = Number.NEGATIVE_INFINITY
@@ -155,8 +155,8 @@ function createChanges(state) {
  */
 function writeToClients(clients, text) {
   if (text === '') return
-  for (const [response, mostBytes] of clients) {
-    if (response.writableLength <= mostBytes) response.write(text)
+  for (const [response, bytesMost] of clients) {
+    if (response.writableLength <= bytesMost) response.write(text)
     else response.destroy()
   }
 }

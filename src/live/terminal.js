@@ -21,7 +21,7 @@ import {
  */
 
 // Assumed if the terminal does not say its width.
-const COLUMNS = 80
+const DEFAULT_COLUMNS = 80
 const CPU_BAR_COLUMNS = 16
 // The longest bar, of the row with the highest cost.
 const COST_BAR_COLUMNS = 20
@@ -88,12 +88,12 @@ function renderParts({ parts, failed, ending }, columns) {
  * @returns {string[]} lines
  */
 function renderCostBars(rows, columns) {
-  const drawn = rows.filter(({ cost }) => cost !== null).slice(0, ROWS_SHOWN)
-  const largestCost = Math.max(...drawn.map(({ cost }) => cost ?? 0))
-  const labels = drawn.map(({ label }) => removeControls(label))
-  const texts = drawn.map(({ text }) => removeControls(text))
+  const shownRows = rows.filter(({ cost }) => cost !== null).slice(0, ROWS_SHOWN)
+  const largestCost = Math.max(...shownRows.map(({ cost }) => cost ?? 0))
+  const labels = shownRows.map(({ label }) => removeControls(label))
+  const texts = shownRows.map(({ text }) => removeControls(text))
   const [labelWidth, textWidth] = [labels, texts].map(cells => Math.max(...cells.map(cell => cell.length)))
-  const bars = drawn.map(({ cost }, i) => {
+  const bars = shownRows.map(({ cost }, i) => {
     const bar = renderCostBar(cost ?? 0, largestCost)
     return `  ${labels[i].padEnd(labelWidth)}  ${texts[i].padStart(textWidth)}  ${bar}`
   })
@@ -118,14 +118,14 @@ function renderCostBar(cost, largestCost) {
  * @returns {string[]} lines, some empty
  */
 function renderSidecars({ arm, sidecars, ratePerSecond, failed }) {
-  const visible = sidecars.slice(0, SIDECARS_SHOWN)
-  const width = Math.max(0, ...visible.map(({ service }) => removeControls(service).length))
+  const shownSidecars = sidecars.slice(0, SIDECARS_SHOWN)
+  const width = Math.max(0, ...shownSidecars.map(({ service }) => removeControls(service).length))
   return [
     arm === null ? '' : joinFields([arm.name, renderArmAxes(arm)]),
-    ...visible.map(sidecar =>
+    ...shownSidecars.map(sidecar =>
       joinFields([removeControls(sidecar.service).padEnd(width), ...renderSidecarUse(sidecar)]),
     ),
-    sidecars.length > visible.length ? `and ${sidecars.length - visible.length} more` : '',
+    sidecars.length > shownSidecars.length ? `and ${sidecars.length - shownSidecars.length} more` : '',
     failed === null ? '' : `${renderNumber(ratePerSecond)} requests/s, ${failed} failed`,
   ]
 }
@@ -146,7 +146,7 @@ export function createTerminalView({ stream, state, intervalMs = 500 }) {
   const draw = () => {
     if (state.version() === drawnVersion) return
     drawnVersion = state.version()
-    lines = renderLiveLines(state.snapshot(), stream.columns || COLUMNS)
+    lines = renderLiveLines(state.snapshot(), stream.columns || DEFAULT_COLUMNS)
     update(lines.join('\n'))
   }
   const timer = setInterval(draw, intervalMs).unref()
@@ -174,8 +174,10 @@ export function createTerminalView({ stream, state, intervalMs = 500 }) {
  */
 function renderSidecarUse(sidecar) {
   const { ofCap, cpuLimitCores } = sidecar
-  const full = Math.min(CPU_BAR_COLUMNS, Math.floor(CPU_BAR_COLUMNS * (ofCap ?? 0)))
-  const bar = cpuLimitCores === null ? '' : `${'█'.repeat(full)}${'░'.repeat(CPU_BAR_COLUMNS - full)} `
+  // A sidecar can use more than its limit between two readings: the bar then is full.
+  const fullColumns = Math.min(CPU_BAR_COLUMNS, Math.floor(CPU_BAR_COLUMNS * (ofCap ?? 0)))
+  const emptyColumns = CPU_BAR_COLUMNS - fullColumns
+  const bar = cpuLimitCores === null ? '' : `${'█'.repeat(fullColumns)}${'░'.repeat(emptyColumns)} `
   return [`${bar}${renderCpuUse(sidecar)}`, renderThrottling(sidecar), renderMemoryUse(sidecar)]
 }
 

@@ -92,7 +92,7 @@ export function renderTimeLeft(seconds) {
  * @param {NonNullable<RunSnapshot['arm']>} arm
  * @returns {string}
  */
-export function renderArmAxes({ link, what: variedAxes }) {
+export function renderArmAxes({ link, variedAxes }) {
   const linkText = `link ${link}`
   const isLinkVaried = variedAxes.split(', ').includes(linkText)
   return [isLinkVaried ? null : linkText, variedAxes].filter(Boolean).join(', ')

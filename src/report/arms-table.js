@@ -34,22 +34,22 @@ const INTERVAL_QUANTITIES = ['throughput', 'cpuPerRequest']
  */
 export function tabulateArms({ arms }) {
   const links = listLinks(arms)
-  const varied = listVariedAxes(arms).filter(name => name !== 'link' && name !== 'cpuLimitCores')
-  const added = arms[0].load.kind === 'open' ? ADDED_QUANTITIES : []
+  const variedAxes = listVariedAxes(arms).filter(name => name !== 'link' && name !== 'cpuLimitCores')
+  const addedQuantities = arms[0].load.kind === 'open' ? ADDED_QUANTITIES : []
   const columns = [
     ...alignLeft('plane'),
-    ...alignRight('cap', ...varied.map(name => AXES[name].label), ...ARM_QUANTITIES.map(renderHeader)),
+    ...alignRight('cap', ...variedAxes.map(name => AXES[name].label), ...ARM_QUANTITIES.map(renderHeader)),
     ...alignLeft('sidecar'),
     ...alignRight(...SIDECAR_QUANTITIES.map(renderHeader)),
     ...alignLeft('bound by'),
-    ...alignRight(...added.map(renderHeader)),
+    ...alignRight(...addedQuantities.map(renderHeader)),
   ]
   /** @type {Table['rows']} */
   const rows = []
   for (const link of links) {
     if (links.length > 1) rows.push([{ content: `link ${link}`, colSpan: columns.length }])
     const linkArms = arms.filter(arm => arm.link === link && arm.repeatOf === null)
-    rows.push(...linkArms.map(arm => createArmRow({ arm, varied, added })))
+    rows.push(...linkArms.map(arm => createArmRow({ arm, variedAxes, addedQuantities })))
   }
   const armRows = rows.filter(row => row.length === columns.length)
   const hasValue = (/** @type {number} */ column) => armRows.some(row => !/^[-\n]*$/.test(`${row[column]}`))
@@ -65,22 +65,22 @@ const renderHeader = name => QUANTITIES[name].short ?? QUANTITIES[name].label
 
 /**
  * Creates the row of an arm. A cell on sidecars has a line for each of them.
- * @param {{ arm: SummaryArm, varied: AxisName[], added: string[] }} options varied: the axes that have a column;
- *   added: the quantities of the last columns
+ * @param {{ arm: SummaryArm, variedAxes: AxisName[], addedQuantities: string[] }} options variedAxes: the axes that have a column;
+ *   addedQuantities: those of the last columns, the latency that sidecars add
  * @returns {string[]} cells, `-` without a value
  */
-function createArmRow({ arm, varied, added }) {
+function createArmRow({ arm, variedAxes, addedQuantities }) {
   const renderSidecarLines = (/** @type {(service: string) => string} */ renderLine) =>
     arm.sidecars.map(({ service }) => renderLine(service)).join('\n') || '-'
   return [
     renderArmName(arm),
     arm.cpuLimitCores === null ? '-' : `${arm.cpuLimitCores}`,
-    ...varied.map(name => `${AXES[name].readValue(arm) ?? '-'}`),
+    ...variedAxes.map(name => `${AXES[name].readValue(arm) ?? '-'}`),
     ...ARM_QUANTITIES.map(name => renderArmMedianWithInterval(arm, name)),
     renderSidecarLines(service => service),
     ...SIDECAR_QUANTITIES.map(name => renderSidecarLines(service => renderArmMedian(arm, name, service))),
     renderOutcome(arm),
-    ...added.map(name => renderArmMedianWithInterval(arm, name)),
+    ...addedQuantities.map(name => renderArmMedianWithInterval(arm, name)),
   ]
 }
 
@@ -166,16 +166,16 @@ const SIDECARS_MOST = 3
  * @throws {BenchError} if an arm is of a kind that this version of the kit does not have
  */
 export function tabulatePivots({ arms }, shows) {
-  const measured = arms.filter(arm => arm.repeatOf === null)
-  const varied = listVariedAxes(measured).filter(name => name !== shows.across)
-  const shared = varied.filter(name => BASELINE_AXES.includes(name))
+  const armsWithoutRepeats = arms.filter(arm => arm.repeatOf === null)
+  const variedAxes = listVariedAxes(armsWithoutRepeats).filter(name => name !== shows.across)
+  const sharedAxes = variedAxes.filter(name => BASELINE_AXES.includes(name))
   // An axis that arms without sidecars lack makes no table of its own.
-  const keys = [...new Set(chooseArmsOnAllAxes(measured).map(arm => renderAxes(arm, varied)))]
+  const keys = [...new Set(chooseArmsOnAllAxes(armsWithoutRepeats).map(arm => renderAxes(arm, variedAxes)))]
   return keys.map(key => {
-    const group = measured.filter(arm => renderAxes(arm, varied) === key)
+    const group = armsWithoutRepeats.filter(arm => renderAxes(arm, variedAxes) === key)
     const [first] = group
-    const others = measured.filter(arm => !group.includes(arm))
-    const baselines = others.filter(arm => !arm.hasSidecars && areAlikeOn(arm, first, shared))
+    const otherArms = armsWithoutRepeats.filter(arm => !group.includes(arm))
+    const baselines = otherArms.filter(arm => !arm.hasSidecars && areAlikeOn(arm, first, sharedAxes))
     return { caption: key, ...tabulatePivot([...baselines, ...group], shows) }
   })
 }
@@ -192,7 +192,7 @@ function chooseArmsOnAllAxes(arms) {
  * @param {SummaryArm[]} arms
  * @param {Shows} shows
  * @returns {Pick<Table, 'columns' | 'rows'>}
- * @throws {BenchError} as `renderBound`
+ * @throws {BenchError} if an arm is of a kind that this version of the kit does not have
  */
 function tabulatePivot(arms, { across, quantities }) {
   const readAcross = (/** @type {SummaryArm} */ arm) => (across === null ? null : AXES[across].readValue(arm))
@@ -222,8 +222,8 @@ function tabulatePivot(arms, { across, quantities }) {
  * @returns {string[][]} without rows that have no value
  */
 function createQuantityRows({ name, services, columnArms }, quantity) {
-  const listed = quantity === QUANTITY_OF_SIDECARS && services.length > 1 ? services : []
-  return [null, ...listed].flatMap(service => {
+  const listedServices = quantity === QUANTITY_OF_SIDECARS && services.length > 1 ? services : []
+  return [null, ...listedServices].flatMap(service => {
     const cells = columnArms.map(arm => renderPivotCell(arm, quantity, service))
     const label = `${QUANTITIES[quantity].label}, ${name}${service === null ? '' : `: ${service}`}`
     return cells.some(cell => cell !== '-') ? [[label, ...cells]] : []
@@ -249,7 +249,7 @@ function renderPivotCell(arm, quantity, service) {
  * Creates the row of what bound a plane in each column.
  * @param {PivotPlane} plane
  * @returns {string[][]} one row; [] if nothing did in any column
- * @throws {BenchError} as `renderBound`
+ * @throws {BenchError} if an arm is of a kind that this version of the kit does not have
  */
 function createBoundRow({ name, columnArms }) {
   const cells = columnArms.map(renderBound)

@@ -167,21 +167,21 @@ function drawRoundsOfResults({ summary, arms, colourFor }) {
  */
 function drawQuantityRounds(arms, colourFor) {
   if (arms.length === 0) return []
-  const varied = listVariedAxes(arms)
+  const variedAxes = listVariedAxes(arms)
   const { kind } = arms[0].load
   return Object.values(QUANTITIES).flatMap(({ name, chart, unit, scale = 1, digits }) => {
     if (!chart?.kinds.includes(kind)) return []
     const rows = arms.flatMap(arm => {
       const quantity = findQuantity(arm, name)
       if (quantity.median === null) return []
-      const label = renderArmLabel(arm, varied)
+      const label = renderArmLabel(arm, variedAxes)
       const isControl = arm.repeatOf !== null
       return [{ label, colour: colourFor(arm), isControl, quantity: scaleQuantity(quantity, 1 / scale) }]
     })
     if (rows.length === 0) return []
     const title = name === 'throughput' && kind === 'closed' ? renderThroughputTitle(arms) : chart.title
-    const rounds = { title, unit, digits: chart.digits ?? digits, rows }
-    return [{ ...drawRounds(rounds), id: `rounds-${name}`, table: tables.tabulateRounds(rounds) }]
+    const input = { title, unit, digits: chart.digits ?? digits, rows }
+    return [{ ...drawRounds(input), id: `rounds-${name}`, table: tables.tabulateRounds(input) }]
   })
 }
 
@@ -192,10 +192,10 @@ function drawQuantityRounds(arms, colourFor) {
  */
 function renderThroughputTitle(arms) {
   const withSidecars = arms.filter(arm => arm.sidecars.length > 0 && arm.repeatOf === null)
-  const bound = withSidecars.filter(arm => findQuantity(arm, 'capacity').median !== null)
-  if (bound.length === 0) return 'Throughput'
-  if (bound.length === withSidecars.length) return 'Capacity at the cap (without sidecars: throughput)'
-  return `Capacity of ${[...new Set(bound.map(renderArmName))].join(', ')}; throughput of the others`
+  const boundArms = withSidecars.filter(arm => findQuantity(arm, 'capacity').median !== null)
+  if (boundArms.length === 0) return 'Throughput'
+  if (boundArms.length === withSidecars.length) return 'Capacity at the cap (without sidecars: throughput)'
+  return `Capacity of ${[...new Set(boundArms.map(renderArmName))].join(', ')}; throughput of the others`
 }
 
 /**
@@ -215,21 +215,21 @@ function scaleQuantity({ median, low, high, values }, factor) {
  * @returns {ReportChart[]} without arms that have no trial with a window, or no CPU samples of it
  */
 function drawTypicalTrials({ arms, listRecords, listSeries }) {
-  const varied = listVariedAxes(arms)
+  const variedAxes = listVariedAxes(arms)
   return arms.flatMap((arm, i) => {
     const trialId = chooseTypicalTrial(arm, listRecords(arm))?.trial.id
     if (trialId === undefined) return []
     const sidecars = listSeries(trialId)
     if (!sidecars.some(({ cores }) => cores.length > 0)) return []
-    const title = `${renderArmLabel(arm, varied)}: CPU and memory over trial ${trialId}`
+    const title = `${renderArmLabel(arm, variedAxes)}: CPU and memory over trial ${trialId}`
     const chart = { title, sidecars }
     return [{ ...drawOverTime(chart), id: `over-time-${i + 1}`, table: tables.tabulateSeries(chart) }]
   })
 }
 
 /**
- * Chooses the completed trial with a window of the round whose CPU per request is nearest to the median. Without a median or such
- * a trial it chooses the last one with a window.
+ * Chooses the completed trial with a window of the round whose CPU per request is nearest to the median. If there is no median or
+ * no such trial, it chooses the last trial with a window.
  * @param {SummaryArm} arm
  * @param {TrialRecord[]} records of the arm
  * @returns {TrialRecord | undefined} undefined if no trial has a window
@@ -240,8 +240,8 @@ function chooseTypicalTrial(arm, records) {
   if (median === null) return withWindow.at(-1)
   const distances = values.map(value => (value === null ? Number.POSITIVE_INFINITY : Math.abs(value - median)))
   const round = distances.indexOf(Math.min(...distances)) + 1
-  const typical = withWindow.find(({ trial, outcome }) => trial.round === round && outcome === 'completed')
-  return typical ?? withWindow.at(-1)
+  const typicalTrial = withWindow.find(({ trial, outcome }) => trial.round === round && outcome === 'completed')
+  return typicalTrial ?? withWindow.at(-1)
 }
 
 /**
@@ -251,15 +251,15 @@ function chooseTypicalTrial(arm, records) {
  * @returns {ReportChart[]} [] if no plane has two rates whose CPU is known
  */
 function drawCpuOverRate({ summary, arms, colourFor }) {
-  const open = arms.filter(arm => arm.load.kind === 'open' && arm.sidecars.length > 0 && arm.repeatOf === null)
-  const varied = listVariedAxes(arms).filter(name => name !== 'ratePerSecond')
-  return [...groupBy(open, arm => createGroupKey(arm, 'ratePerSecond')).values()].flatMap((group, i) => {
+  const openLoopArms = arms.filter(arm => arm.load.kind === 'open' && arm.sidecars.length > 0 && arm.repeatOf === null)
+  const variedAxes = listVariedAxes(arms).filter(name => name !== 'ratePerSecond')
+  return [...groupBy(openLoopArms, arm => createGroupKey(arm, 'ratePerSecond')).values()].flatMap((group, i) => {
     const lines = [...groupBy(group, renderArmName)].map(([label, planeArms]) => {
       const points = listRatePoints(planeArms)
       return { label, colour: colourFor(planeArms[0]), points, fit: findFittedLine(summary, label, points) }
     })
     if (Math.max(...lines.map(line => line.points.length)) < 2) return []
-    const title = ['CPU over the rate', renderAxes(group[0], varied)].filter(Boolean).join(': ')
+    const title = ['CPU over the rate', renderAxes(group[0], variedAxes)].filter(Boolean).join(': ')
     const chart = { title, lines }
     return [{ ...drawOverRate(chart), id: `over-rate-${i + 1}`, table: tables.tabulateRates(chart) }]
   })
@@ -293,19 +293,19 @@ function findFittedLine({ results }, name, points) {
 }
 
 /**
- * Draws times by percentile: a chart for each group of arms with sidecars that differ only in the plane, with their baselines; if no
- * arm has sidecars, for each group of the others. Idle arms are left out.
+ * Draws times by percentile: a chart for each group of arms with sidecars that differ only in the plane, with their baselines. If no
+ * arm has sidecars, each group of the others has a chart. Idle arms are left out.
  * @param {Pick<ChartInput, 'arms' | 'listRecords' | 'colourFor'>} options
  * @returns {ReportChart[]} without groups of which no percentile was recorded
  */
 function drawPercentiles({ arms, listRecords, colourFor }) {
-  const varied = listVariedAxes(arms)
-  const loaded = arms.filter(arm => arm.load.kind !== 'idle')
-  const withSidecars = loaded.filter(arm => arm.hasSidecars)
-  const groups = groupBy(withSidecars.length > 0 ? withSidecars : loaded, arm => createGroupKey(arm))
+  const variedAxes = listVariedAxes(arms)
+  const loadedArms = arms.filter(arm => arm.load.kind !== 'idle')
+  const withSidecars = loadedArms.filter(arm => arm.hasSidecars)
+  const groups = groupBy(withSidecars.length > 0 ? withSidecars : loadedArms, arm => createGroupKey(arm))
   return [...groups.values()].flatMap((group, i) => {
     const [first] = group
-    const baselines = loaded.filter(arm => !group.includes(arm) && isBaselineOf(arm, first))
+    const baselines = loadedArms.filter(arm => !group.includes(arm) && isBaselineOf(arm, first))
     const lines = [...baselines, ...group].flatMap(arm => {
       const grid = computeMedianTimes(arm, listRecords(arm))
       return grid.length > 0 ? [{ label: renderArmName(arm), colour: colourFor(arm), grid }] : []
@@ -314,7 +314,7 @@ function drawPercentiles({ arms, listRecords, colourFor }) {
     const isOpen = first.load.kind === 'open'
     const name = isOpen ? 'latency' : `response time at saturation (${first.load.users} users)`
     const subject = `${isOpen ? 'Latency' : 'Response time at saturation'} by percentile`
-    const title = [subject, renderAxes(first, varied)].filter(Boolean).join(': ')
+    const title = [subject, renderAxes(first, variedAxes)].filter(Boolean).join(': ')
     const chart = { title, name, lines }
     return [{ ...drawDistributions(chart), id: `distribution-${i + 1}`, table: tables.tabulateTimes(chart) }]
   })

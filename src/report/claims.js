@@ -14,16 +14,19 @@ const INDENT = ' '.repeat(2 + STATUS_WIDTH)
 /**
  * Renders claims by the file of their source, then the number of claims by status. An answer names its run if there are several.
  * @param {ClaimResult[]} results
- * @param {string[]} experiments of the runs; claims on others are rendered, too, but only counted together
+ * @param {string[]} experiments of the runs. Claims on others are rendered, too, but counted as one number.
  * @returns {string[]} lines
  */
 export function renderClaims(results, experiments) {
   const hasManyRuns = new Set(results.map(result => result.runId).filter(Boolean)).size > 1
   const sources = [...groupBy(results, result => result.file).values()]
-  const counted = listClaimsOnExperiments(results, experiments)
-  const others = results.length - counted.length
-  const rest = others > 0 ? [`Of other experiments, or of none: ${others}.`] : []
-  return [...sources.flatMap(source => renderSourceClaims(source, hasManyRuns)), renderStatusCounts(counted), ...rest]
+  const countedClaims = listClaimsOnExperiments(results, experiments)
+  const otherCount = results.length - countedClaims.length
+  return [
+    ...sources.flatMap(source => renderSourceClaims(source, hasManyRuns)),
+    renderStatusCounts(countedClaims),
+    ...(otherCount > 0 ? [`Of other experiments, or of none: ${otherCount}.`] : []),
+  ]
 }
 
 /**
@@ -34,10 +37,10 @@ export function renderClaims(results, experiments) {
  * @returns {import('./answer/answer.js').Answer} without a picture if no claim is on these experiments
  */
 export function createClaimsAnswer(results, experiments) {
-  const counted = listClaimsOnExperiments(results, experiments)
-  const contradicted = counted.filter(({ status }) => status === 'contradicted')
-  const tested = counted.filter(({ status }) => status !== NOT_TESTABLE)
-  const publishers = [...groupBy(counted, ({ source }) => source.publisher)]
+  const countedClaims = listClaimsOnExperiments(results, experiments)
+  const contradictedClaims = countedClaims.filter(({ status }) => status === 'contradicted')
+  const testedClaims = countedClaims.filter(({ status }) => status !== NOT_TESTABLE)
+  const publishers = [...groupBy(countedClaims, ({ source }) => source.publisher)]
   const rows = publishers.map(([label, claims]) => ({
     label,
     cells: CLAIM_STATUSES.map(status => ({
@@ -49,12 +52,12 @@ export function createClaimsAnswer(results, experiments) {
     conditions: ['claims', [...new Set(experiments)].join(', '), 'published numbers against these runs'],
     pictures: rows.length > 0 ? [{ columns: CLAIM_STATUSES.map(heading => ({ heading })), rows }] : [],
     verdicts: [
-      tested.length === 0
+      testedClaims.length === 0
         ? `None of ${results.length} published claims could be tested by these runs.`
-        : `Of ${tested.length} published claims that could be tested, ${countStatus(tested, 'reproduced')} are reproduced, ${countStatus(tested, 'direction only')} in their direction only, and ${contradicted.length} contradicted.`,
+        : `Of ${testedClaims.length} published claims that could be tested, ${countStatus(testedClaims, 'reproduced')} are reproduced, ${countStatus(testedClaims, 'direction only')} in their direction only, and ${contradictedClaims.length} contradicted.`,
     ],
     basis: [],
-    warnings: contradicted.map(
+    warnings: contradictedClaims.map(
       ({ id, theirs, ours }) => `Contradicted: ${id}: theirs ${theirs ?? '-'}, ours ${ours ?? '-'}.`,
     ),
     notMeasured: [],
@@ -88,10 +91,10 @@ function countStatus(results, status) {
  */
 export function renderClaimCounts(results) {
   if (results.length === 0) return []
-  const contradicted = results.filter(result => result.status === 'contradicted').map(result => result.id)
+  const contradictedIds = results.filter(result => result.status === 'contradicted').map(result => result.id)
   return [
     `Of ${renderStatusCounts(results, 'published claims')}`,
-    ...(contradicted.length > 0 ? [`Contradicted: ${contradicted.join(', ')}.`] : []),
+    ...(contradictedIds.length > 0 ? [`Contradicted: ${contradictedIds.join(', ')}.`] : []),
   ]
 }
 
@@ -101,8 +104,8 @@ export function renderClaimCounts(results) {
  * @returns {{ reason: string, ids: string[] }[]} [] if all were tested
  */
 export function groupUntested(results) {
-  const untested = results.filter(result => result.status === NOT_TESTABLE)
-  return [...groupBy(untested, result => result.reason)].map(([reason, claims]) => ({
+  const untestedClaims = results.filter(result => result.status === NOT_TESTABLE)
+  return [...groupBy(untestedClaims, result => result.reason)].map(([reason, claims]) => ({
     reason,
     ids: claims.map(({ id }) => id),
   }))
@@ -116,13 +119,13 @@ export function groupUntested(results) {
  */
 function renderSourceClaims(results, hasManyRuns) {
   const [{ source }] = results
-  const untested = groupUntested(results)
+  const untestedGroups = groupUntested(results)
   return [
     ...wrapText(`${source.title} (${source.publisher})`),
     ...(source.unlike ? wrapText(`unlike here: ${source.unlike}`, '  ') : []),
     ...results.filter(result => result.status !== NOT_TESTABLE).flatMap(result => renderClaim(result, hasManyRuns)),
-    ...(untested.length > 0 ? [`  ${NOT_TESTABLE}:`] : []),
-    ...untested.flatMap(({ reason, ids }) => [
+    ...(untestedGroups.length > 0 ? [`  ${NOT_TESTABLE}:`] : []),
+    ...untestedGroups.flatMap(({ reason, ids }) => [
       ...wrapText(`${reason}:`, '    '),
       ...wrapText(ids.join(', '), '      '),
     ]),
@@ -161,12 +164,12 @@ function renderStatusCounts(results, noun = 'claims') {
  * @returns {Section} without lines and tables if there are no claims, so that formats leave it out
  */
 export function createClaimsSection(results) {
-  const tested = results.filter(claim => claim.status !== NOT_TESTABLE)
+  const testedClaims = results.filter(claim => claim.status !== NOT_TESTABLE)
   const tables = [
     {
       caption: 'Published claims, and what this run says to them',
       columns: alignLeft('answer', 'claim', 'theirs', 'ours', 'why'),
-      rows: tested.map(({ status, says, theirs, ours, reason, source, isDeployed }) => {
+      rows: testedClaims.map(({ status, says, theirs, ours, reason, source, isDeployed }) => {
         const from = `${source.publisher}${isDeployed ? '; here as deployed' : ''}`
         return [status, `${says} (${from})`, theirs ?? '-', ours ?? '-', reason]
       }),

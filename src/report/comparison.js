@@ -38,18 +38,25 @@ const SENTENCES_MOST = 3
 export function createComparisonAnswer({ comparisons, controls, refused, warnings, thresholds }, runs) {
   // Interleaved trials vary less: only the details have the windows that a run measured besides.
   const isInterleaved = comparisons.some(({ load }) => load.isInterleaved)
-  const compared = comparisons.filter(c => c.service === null && (c.load.isInterleaved ?? false) === isInterleaved)
-  const arms = groupByArm(compared)
-  const varied = listVariedAxes(compared)
-  const repeats = Math.max(0, ...compared.map(countRatios))
+  const shownComparisons = comparisons.filter(
+    c => c.service === null && (c.load.isInterleaved ?? false) === isInterleaved,
+  )
+  const arms = groupByArm(shownComparisons)
+  const variedAxes = listVariedAxes(shownComparisons)
+  const repeats = Math.max(0, ...shownComparisons.map(countRatios))
   const verdicts = [
-    ...renderArmVerdicts(arms.slice(0, SENTENCES_MOST), arms.length > 1 ? varied : []),
+    ...renderArmVerdicts(arms.slice(0, SENTENCES_MOST), arms.length > 1 ? variedAxes : []),
     ...thresholds.map(threshold => `${renderHeldThreshold(threshold)}.`),
   ]
   const refusals = groupBy(refused, arm => JSON.stringify([arm.isInterleaved, arm.differing]))
   return {
-    conditions: ['compare', `old: ${runs.old.folder}`, `new: ${runs.new.folder}`, ...renderComparedTrials(compared)],
-    pictures: arms.length === 0 ? [] : [createChangePicture(arms, varied)],
+    conditions: [
+      'compare',
+      `old: ${runs.old.folder}`,
+      `new: ${runs.new.folder}`,
+      ...renderComparedTrials(shownComparisons),
+    ],
+    pictures: arms.length === 0 ? [] : [createChangePicture(arms, variedAxes)],
     verdicts: verdicts.length > 0 ? verdicts : ['Nothing could be compared.'],
     basis: [
       ...controls.slice(0, 1).map(control => `${renderControl(control, controls)}.`),
@@ -80,16 +87,16 @@ function findComparison(comparisons, quantity) {
 }
 
 /**
- * Renders the verdict on each arm, by its CPU per request and memory; without the former, by its first quantity.
+ * Renders the verdict on each arm, by its CPU per request and memory. Without a CPU per request, its first quantity replaces that.
  * @param {Comparison[][]} arms for each its comparisons
- * @param {AxisName[]} varied axes whose values are named
+ * @param {AxisName[]} variedAxes their values are in the sentences
  * @returns {string[]} a sentence for each arm
  */
-function renderArmVerdicts(arms, varied) {
+function renderArmVerdicts(arms, variedAxes) {
   return arms.map(comparisons => {
     const primary = findComparison(comparisons, PRIMARY.name) ?? comparisons[0]
     const memory = comparisons.filter(({ quantity }) => quantity === 'rss' && quantity !== primary.quantity)
-    const conditions = renderAxes(primary, varied)
+    const conditions = renderAxes(primary, variedAxes)
     const sentence = renderPair(primary, memory)
     return conditions ? `${capitalise(conditions)}: ${sentence}` : sentence
   })
@@ -98,16 +105,16 @@ function renderArmVerdicts(arms, varied) {
 /**
  * Creates the picture of the ratios, with a row for each arm and a column for each quantity of COLUMNS.
  * @param {Comparison[][]} arms for each its comparisons
- * @param {AxisName[]} varied axes whose values are named
+ * @param {AxisName[]} variedAxes their values are in the labels
  * @returns {Picture} without columns and rows that have no ratio
  */
-function createChangePicture(arms, varied) {
+function createChangePicture(arms, variedAxes) {
   return dropEmptyRowsAndColumns({
     columns: COLUMNS.map(([, heading]) => ({ heading: `${heading}, new / old` })),
     rows: arms.map(comparisons => {
       const name = comparisons[0].a.replace(/ in new$/, '')
       return {
-        label: [name, renderAxes(comparisons[0], varied)].filter(Boolean).join(', '),
+        label: [name, renderAxes(comparisons[0], variedAxes)].filter(Boolean).join(', '),
         cells: COLUMNS.map(([quantity]) => createChangeCell(findComparison(comparisons, quantity))),
       }
     }),
@@ -194,14 +201,14 @@ function renderRunSource({ folder, manifest: { run, kit } }) {
  */
 function createArmSections(comparisons) {
   const arms = groupByArm(comparisons)
-  const varied = listVariedAxes(comparisons)
+  const variedAxes = listVariedAxes(comparisons)
   return arms.map(armComparisons => {
     const [first] = armComparisons
     const primary = armComparisons.filter(({ quantity }) => quantity === PRIMARY.name).map(renderComparisonVerdict)
     const secondary = armComparisons.filter(({ quantity }) => quantity !== PRIMARY.name).map(renderComparisonVerdict)
     return {
       id: 'verdicts',
-      name: [`${first.a} and ${first.b}`, renderAxes(first, varied)].filter(Boolean).join(', '),
+      name: [`${first.a} and ${first.b}`, renderAxes(first, variedAxes)].filter(Boolean).join(', '),
       isNamed: arms.length > 1,
       blocks: createVerdictGroupBlocks({ primary, secondary }),
     }
@@ -212,7 +219,7 @@ function createArmSections(comparisons) {
  * Renders by how much the CPU per request of the applications changed without sidecars, or that this is not known, with the reasons.
  * @param {Comparison} control of an arm
  * @param {Comparison[]} controls all of them, for the axes in which they differ
- * @returns {string} a sentence without its point
+ * @returns {string} a sentence without its full stop
  */
 function renderControl(control, controls) {
   const { ratio, reasons } = control
@@ -227,7 +234,7 @@ function renderControl(control, controls) {
 /**
  * Renders whether an arm met a threshold, that its quantity was excluded, or that no arm tested it.
  * @param {HeldThreshold} threshold arm: null if no arm tested it
- * @returns {string} a sentence without its point
+ * @returns {string} a sentence without its full stop
  */
 function renderHeldThreshold({ arm, ...threshold }) {
   if (arm !== null) return renderThreshold({ ...threshold, arm })

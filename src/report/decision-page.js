@@ -19,23 +19,23 @@ import { listCharts } from './section.js'
  * @import { Picture } from '../answer/picture.js'
  */
 
-// Bounds that keep the page to one sheet of A4: counts of parts first, then characters of a text.
+// Bounds that keep the page to one sheet of A4: counts of parts first, then characters of texts.
 const CHARTS_MOST = 2
 const BARS_MOST = 8
 const ROWS_MOST = 8
 const SENTENCES_MOST = 3
 const CAVEATS_MOST = 6
-const WORDS_MOST = 8
-const LENGTH_MOST = 180
-const SURENESS_LENGTH_MOST = 360
-/** Characters of text that fill a page in the usual font size. */
-const DENSE_LEAST = 2600
-const CHART_HEIGHT = 190
+const DEFINITIONS_MOST = 8
+const SENTENCE_CHARACTERS_MOST = 180
+const BASIS_CHARACTERS_MOST = 360
+/** More characters than these do not fit on a page in the usual font size. */
+const USUAL_CHARACTERS_MOST = 2600
+const CHART_HEIGHT_PIXELS = 190
 /** Pixels of a chart that takes half of the page's width. */
 const WIDTHS = { width: 340, label: 118, value: 84, letters: 16 }
 
 /** Patterns, each with a word and its definition, in the order of their importance. @type {[RegExp, string, string][]} */
-const WORDS = [
+const DEFINITIONS = [
   [/sidecar/, 'sidecar', 'a proxy beside each service, through which its requests go'],
   [/\bp99\b/, 'p99', 'the time within which 99 of 100 requests were answered'],
   [/CPU per request/, 'CPU per request', 'CPU time of all sidecars on the way of one request'],
@@ -66,34 +66,34 @@ const WORDS = [
  */
 export function renderDecisionPage({ document, summary, manifest, style }) {
   const { answer, question, startedAt } = document
-  const [headline, ...others] = answer.verdicts
+  const [headline, ...otherVerdicts] = answer.verdicts
   const pictures = cutPictures(answer.pictures)
-  const rowsLeft = countRows(answer.pictures) - countRows(pictures)
+  const cutRowCount = countRows(answer.pictures) - countRows(pictures)
   const conditions = listConditions({ summary, manifest, startedAt })
-  const sureness = [...answer.basis, ...(answer.notes ?? []), ...answer.warnings.slice(0, SENTENCES_MOST)].join(' ')
+  const basis = [...answer.basis, ...(answer.notes ?? []), ...answer.warnings.slice(0, SENTENCES_MOST)].join(' ')
   const caveats = listCaveats({ document, summary })
   const body = html`<header>
 <p class="question">${question}</p>
-<h1>${clipText(headline, LENGTH_MOST)}</h1>
-${others.slice(0, SENTENCES_MOST - 1).map(line => html`<p>${clipText(line, LENGTH_MOST)}</p>`)}
+<h1>${clipText(headline, SENTENCE_CHARACTERS_MOST)}</h1>
+${otherVerdicts.slice(0, SENTENCES_MOST - 1).map(line => html`<p>${clipText(line, SENTENCE_CHARACTERS_MOST)}</p>`)}
 </header>
 <section>${pictures.map(renderPictureTable)}
-${rowsLeft > 0 ? html`<p class="muted">${renderNounCount(rowsLeft, 'more row')}: in the whole report.</p>` : null}</section>
+${cutRowCount > 0 ? html`<p class="muted">${renderNounCount(cutRowCount, 'more row')}: in the whole report.</p>` : null}</section>
 <section class="charts">${drawFigures(document, listSizes(summary))}</section>
 <section><h2>What was measured, and how</h2>
 <dl>${conditions.map(([name, text]) => html`<dt>${name}</dt><dd>${text}</dd>`)}
-${sureness ? html`<dt>How sure</dt><dd>${clipText(sureness, SURENESS_LENGTH_MOST)}</dd>` : null}</dl></section>
+${basis ? html`<dt>How sure</dt><dd>${clipText(basis, BASIS_CHARACTERS_MOST)}</dd>` : null}</dl></section>
 <section><h2>What this page does not say</h2>
-<ul>${caveats.map(line => html`<li>${clipText(line, LENGTH_MOST)}</li>`)}</ul></section>`
-  const words = listDefinedWords(body.markup)
-  const isDense = extractText(body.markup).length > DENSE_LEAST
+<ul>${caveats.map(line => html`<li>${clipText(line, SENTENCE_CHARACTERS_MOST)}</li>`)}</ul></section>`
+  const definitions = listDefinitions(body.markup)
+  const isDense = extractText(body.markup).length > USUAL_CHARACTERS_MOST
   return renderShell({
     title: headline,
     style,
     policy: "style-src 'unsafe-inline'; img-src data:",
     body: html`<main${trustMarkup(isDense ? ' class="dense"' : '')}>
 ${body}
-${words.length > 0 ? html`<p class="words">${words.map(([name, meaning]) => html`<span><b>${name}</b>: ${meaning}. </span>`)}</p>` : null}
+${definitions.length > 0 ? html`<p class="words">${definitions.map(([name, meaning]) => html`<span><b>${name}</b>: ${meaning}. </span>`)}</p>` : null}
 <footer>Run ${summary.run.id} of ${startedAt.slice(0, 10)} by sidecar-bench ${manifest.kit.version}. The whole report, with every trial, is report.html in the folder of the run.</footer>
 </main>`,
   })
@@ -106,14 +106,14 @@ ${words.length > 0 ? html`<p class="words">${words.map(([name, meaning]) => html
  */
 function cutPictures(pictures) {
   /** @type {Picture[]} */
-  const fitting = []
-  let room = ROWS_MOST
+  const cutCopies = []
+  let rowsLeft = ROWS_MOST
   for (const picture of pictures) {
-    if (room <= 0) break
-    fitting.push({ ...picture, rows: picture.rows.slice(0, room) })
-    room -= picture.rows.length
+    if (rowsLeft <= 0) break
+    cutCopies.push({ ...picture, rows: picture.rows.slice(0, rowsLeft) })
+    rowsLeft -= picture.rows.length
   }
-  return fitting
+  return cutCopies
 }
 
 /** Counts the rows of all pictures. @param {Picture[]} pictures @returns {number} */
@@ -139,7 +139,7 @@ function drawFigures({ answer, sections }, sizes) {
     ),
     ...charts.map(
       chart =>
-        html`<figure><figcaption>${chart.title}</figcaption>${trustMarkup(applyColourVariables(drawSvg({ ...chart, height: CHART_HEIGHT })))}</figure>`,
+        html`<figure><figcaption>${chart.title}</figcaption>${trustMarkup(applyColourVariables(drawSvg({ ...chart, height: CHART_HEIGHT_PIXELS })))}</figure>`,
     ),
   ]
 }
@@ -158,23 +158,23 @@ const renderPanelTitle = title =>
  * @returns {ReturnType<typeof listPanels>} two panels; [] if no size has an answer with limits and a need
  */
 function createSizePanels(sizes) {
-  const answered = sizes.flatMap(size => {
+  const answers = sizes.flatMap(size => {
     const { limits, need } = size.answer ?? {}
     return limits && need ? [{ name: renderArmName(size), limits, need }] : []
   })
-  if (answered.length === 0) return []
+  if (answers.length === 0) return []
   const limitName = sizes.some(size => size.neighbourCores !== undefined) ? 'request' : 'limit'
   return [
     {
       title: `CPU: average use, and ${limitName}`,
-      bars: answered.flatMap(({ name, limits, need }, colour) => [
+      bars: answers.flatMap(({ name, limits, need }, colour) => [
         createCpuBar({ label: `${name} used`, colour, cores: need.cores }),
         createCpuBar({ label: `${name} ${limitName}`, colour, cores: limits.cores }),
       ]),
     },
     {
       title: 'Memory: most used, and limit',
-      bars: answered.flatMap(({ name, limits, need }, colour) => [
+      bars: answers.flatMap(({ name, limits, need }, colour) => [
         createMemoryBar({ label: `${name} used`, colour, bytes: need.bytes }),
         createMemoryBar({ label: `${name} limit`, colour, bytes: limits.bytes }),
       ]),
@@ -208,12 +208,12 @@ const createMemoryBar = ({ label, colour, bytes }) => ({
  */
 function listConditions({ summary, manifest, startedAt }) {
   const { machine, tools } = summary
-  const measured = listArms(summary).filter(({ trials }) => trials.completed + trials.failed + trials.invalid > 0)
-  const limits = [...new Set(measured.filter(arm => arm.hasSidecars).map(({ cpuLimitCores }) => cpuLimitCores))]
+  const arms = listArms(summary).filter(({ trials }) => trials.completed + trials.failed + trials.invalid > 0)
+  const limits = [...new Set(arms.filter(arm => arm.hasSidecars).map(({ cpuLimitCores }) => cpuLimitCores))]
   const programs = Object.values(tools).map(({ name, version }) => `${name} ${version}`)
   /** @type {[string, string][]} */
   const rows = []
-  if (measured.length > 0) rows.push(['Requests', renderRequests(measured)], ['On the way', renderPath(measured)])
+  if (arms.length > 0) rows.push(['Requests', renderRequests(arms)], ['On the way', renderPath(arms)])
   if (limits.length === 1 && listSizes(summary).length === 0) rows.push(['CPU limit', renderLimit(limits[0])])
   rows.push(['Machine', renderMachine(machine, manifest.target)])
   rows.push(['Programs', `${programs.join(', ')}; started ${renderMinute(startedAt)} UTC`])
@@ -256,15 +256,16 @@ function listCaveats({ document: { answer, missing }, summary }) {
   )
   const hasControlPlane = headings.some(heading => heading.includes('control plane'))
   const hasTimes = headings.some(heading => /\bp\d{2}/.test(heading))
-  const unmeasured = answer.notMeasured.map(
+  const gaps = answer.notMeasured.map(
     ({ what, why }) => `${capitalise(what)}: not measured${why ? `, for ${why}` : ''}.`,
   )
-  const lacksTimes = answer.notMeasured.some(({ what }) => /latency/.test(what))
+  // `gaps` then says that no response times are here.
+  const isLatencyNotMeasured = answer.notMeasured.some(({ what }) => /latency/.test(what))
   return [
     ...new Set([
       ...missing.filter(line => !answer.warnings.includes(line)).slice(0, SENTENCES_MOST - 1),
-      ...unmeasured.slice(0, SENTENCES_MOST - 1),
-      ...(hasTimes || lacksTimes ? [] : ['How long requests take: no response times are here.']),
+      ...gaps.slice(0, SENTENCES_MOST - 1),
+      ...(hasTimes || isLatencyNotMeasured ? [] : ['How long requests take: no response times are here.']),
       sizes.length > 0
         ? 'What another machine needs: a core of it may do less than one of this, and then a sidecar needs more.'
         : 'What another machine would show: the figures are of this one. The ratio between two proxies carries further than they do.',
@@ -277,14 +278,14 @@ function listCaveats({ document: { answer, missing }, summary }) {
 }
 
 /**
- * Lists the first WORDS_MOST of WORDS that are on the page, with their definitions.
+ * Lists the definitions of words that are on the page: the first DEFINITIONS_MOST of DEFINITIONS.
  * @param {string} markup HTML
- * @returns {string[][]} pairs of word and definition
+ * @returns {string[][]} pairs of word and definition; []: the page has none of the words
  */
-function listDefinedWords(markup) {
+function listDefinitions(markup) {
   const text = extractText(markup)
-  const words = WORDS.filter(([pattern]) => pattern.test(text)).slice(0, WORDS_MOST)
-  return words.map(([, name, meaning]) => [name, meaning])
+  const definitions = DEFINITIONS.filter(([pattern]) => pattern.test(text)).slice(0, DEFINITIONS_MOST)
+  return definitions.map(([, name, meaning]) => [name, meaning])
 }
 
 /**

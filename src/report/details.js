@@ -43,12 +43,13 @@ export function renderDetailsText(summary, options = {}) {
   if (arms.length === 0) return joinParts([[`${summary.run.experiment}: nothing was measured`, ...missing]])
   const hasLoadedRounds = hasResultWith(summary, 'hasRounds') && arms[0].load.kind !== 'idle'
   const notMeasured = hasLoadedRounds ? renderNotMeasuredCommands(answer) : []
-  const further = folder === null ? [] : renderFurtherCommands(folder, { hasPage, hasClaims: claims.length > 0 })
+  const furtherCommands =
+    folder === null ? [] : renderFurtherCommands(folder, { hasPage, hasClaims: claims.length > 0 })
   return joinParts([
     [renderRunTitle(summary), ...missing],
     ...renderCutPictures(answer, { more }),
     ...renderSectionsText(createSummarySections(summary, claims)),
-    [...renderHeadedLines('Not measured:', notMeasured), ...renderHeadedLines('More:', further)],
+    [...renderHeadedLines('Not measured:', notMeasured), ...renderHeadedLines('More:', furtherCommands)],
   ])
 }
 
@@ -65,9 +66,9 @@ function renderRunTitle(summary) {
   const [{ target }] = arms
   const lengths = [...new Set(arms.map(arm => arm.load.windowSeconds))]
   const windows = hasResultWith(summary, 'hasWindows') ? `, ${lengths.join(' and ')} s windows` : ''
-  const onTarget = target === 'local' ? '' : `, on ${target}${machine.node ? ` (${machine.node})` : ''}`
-  const place = machine.loadHost ? `, load from ${machine.loadHost.host}` : onTarget
-  return `${run.experiment}, ${renderLinks(arms)}${windows}${place}`
+  const targetText = target === 'local' ? '' : `, on ${target}${machine.node ? ` (${machine.node})` : ''}`
+  const hostText = machine.loadHost ? `, load from ${machine.loadHost.host}` : targetText
+  return `${run.experiment}, ${renderLinks(arms)}${windows}${hostText}`
 }
 
 /**

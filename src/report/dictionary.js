@@ -36,7 +36,7 @@ const VERDICTS = {
 }
 
 /** Words beside those of the other tables, in alphabetical order. */
-const GENERAL = {
+const OTHER_WORDS = {
   'A/A': 'One plane, measured twice in each repeat. Its difference from itself is the noise of the run.',
   arm: 'One plane at one value of every axis: link, CPU limit, load, TLS, features and so on.',
   axis: 'What an experiment can vary, such as `--users 32,200`: each value makes an arm of each plane.',
@@ -80,13 +80,13 @@ const GENERAL = {
  */
 export function tabulateDictionary() {
   const quantities = Object.values(QUANTITIES).map(row => row.family ?? row)
-  const distinct = uniqueBy(quantities, ({ label, definition }) => `${label} ${definition}`)
-  const definitions = distinct.map(({ label, definition }) => [label, definition])
+  const distinctQuantities = uniqueBy(quantities, ({ label, definition }) => `${label} ${definition}`)
+  const definitions = distinctQuantities.map(({ label, definition }) => [label, definition])
   return [
     tabulateDefinitions('Quantities', definitions),
     tabulateDefinitions('Bound by: what was saturated, the first that holds', Object.entries(BOUND_BY)),
     tabulateDefinitions('Verdicts', Object.entries(VERDICTS)),
-    tabulateDefinitions('Other words', Object.entries(GENERAL)),
+    tabulateDefinitions('Other words', Object.entries(OTHER_WORDS)),
     {
       caption: 'Checks',
       columns: alignLeft('check', 'finds', 'excludes'),

@@ -125,12 +125,12 @@ function createResultSections(summary, roundCharts) {
 }
 
 /**
- * Creates the blocks of the arms of a result: pivots if the experiment is about an axis, or an arm of the run is idle; else
- * one table.
+ * Creates the blocks of the arms of a result: pivots if the experiment is about an axis or an arm of the run is idle, else one
+ * table.
  * @param {Result} result
  * @param {Summary} summary
  * @returns {Block[]}
- * @throws {BenchError} as `tabulatePivots`
+ * @throws {BenchError} if an arm is of a kind that this version of the kit does not have
  */
 function createArmBlocks(result, summary) {
   const { shows } = summary

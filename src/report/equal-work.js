@@ -55,7 +55,7 @@ function renderPassedCheck({ parity }) {
   const notes = [...renderDeployedWork({ parity }), ...renderScriptNotes({ parity })]
   const judgedRows = parity.filter(row => PARITY_NAMES.includes(row.name) && !row.isDeployed)
   const lacks = [...new Set(judgedRows.flatMap(row => row.lacks ?? []))]
-  const between = notes.length > 0 ? ' between the other planes' : ''
-  const lacking = lacks.length > 0 ? `; all lack the same: ${lacks.join('; ')}` : ''
-  return [`Equal-work check: passed${between}${lacking}.`, ...notes.flatMap(line => wrapText(line, '', '  '))]
+  const scope = notes.length > 0 ? ' between the other planes' : ''
+  const lacksNote = lacks.length > 0 ? `; all lack the same: ${lacks.join('; ')}` : ''
+  return [`Equal-work check: passed${scope}${lacksNote}.`, ...notes.flatMap(line => wrapText(line, '', '  '))]
 }

@@ -23,11 +23,11 @@ import { listArms } from '../model/results.js'
  */
 export function listFiredGates(summary) {
   const arms = listArms(summary)
-  const varied = listVariedAxes(arms)
+  const variedAxes = listVariedAxes(arms)
   const spoils = arms.flatMap(arm => {
     const { completed, failed, invalid } = arm.trials
     const total = completed + failed + invalid
-    const label = renderArmLabel(arm, varied)
+    const label = renderArmLabel(arm, variedAxes)
     return arm.spoiled.map(spoil => ({ ...spoil, name: renderGate(spoil), share: `${label} ${spoil.trials}/${total}` }))
   })
   return [...groupBy(spoils, ({ name }) => name)].map(([name, gateSpoils]) => ({

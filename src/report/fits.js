@@ -35,18 +35,18 @@ function renderCpuLine(line) {
   const { baseMillicores: base, slopeMillicoresPerRequestPerSecond: slope, service, services } = line
   const sidecars = service ? `${service}'s sidecar` : 'all sidecars'
   const subject = `${renderArmName(line)}, ${sidecars}${services > 1 ? `, ${services} services` : ''}`
-  const largest = Math.max(...line.points.map(point => Math.abs(point.residualMillicores)))
+  const largestResidual = Math.max(...line.points.map(point => Math.abs(point.residualMillicores)))
   const points = line.points.map(({ ratePerSecond, millicores, residualMillicores }) => {
     return `${ratePerSecond}/s ${renderWithResidual(millicores, residualMillicores, { digits: 0 })}`
   })
   return [
-    `  ${subject}: ${base.toFixed(0)} millicores + ${(100 * slope).toFixed(1)} per 100 requests/s, off by at most ${largest.toFixed(0)}`,
+    `  ${subject}: ${base.toFixed(0)} millicores + ${(100 * slope).toFixed(1)} per 100 requests/s, off by at most ${largestResidual.toFixed(0)}`,
     `    ${points.join('  ')}`,
   ]
 }
 
 /**
- * Renders the slope of each followed quantity, its change in an hour of the run, below a heading.
+ * Renders by how much each quantity with a fitted slope changes in an hour of the run, below a heading.
  * @param {Pick<Summary, 'results'>} summary
  * @returns {string[]} lines; [] if no slope was fitted
  */
@@ -60,7 +60,7 @@ export function renderSlopes({ results }) {
 /**
  * Renders the change in an hour, and whether its interval excludes 0.
  * @param {Slope} slope
- * @returns {string} without an interval: from how few windows it is, and no conclusion
+ * @returns {string} without an interval, the number of windows takes its place, and nothing is concluded
  */
 function renderSlope({ armId, quantity, perHour, low, high, rounds }) {
   const row = { ...QUANTITIES[quantity], digits: 2 }
@@ -80,11 +80,11 @@ function renderSlope({ armId, quantity, perHour, low, high, rounds }) {
 export function renderPlateaus({ results, shows, run }) {
   const plateaus = findPlateaus({ results, shows, run })
   if (plateaus.length === 0) return []
-  const varied = listVariedAxes(listArms({ results })).filter(name => name !== shows.across)
+  const variedAxes = listVariedAxes(listArms({ results })).filter(name => name !== shows.across)
   return [
     `Plateau, the smallest value that is within ${renderPercent(PLATEAU_RATIO_MOST - 1)} of the best (ratio to the best, round by round [95 % interval]):`,
     ...plateaus.map(plateau => {
-      const conditions = renderAxes(plateau.arm, varied)
+      const conditions = renderAxes(plateau.arm, variedAxes)
       return `  ${renderArmName(plateau.arm)}${conditions ? `, ${conditions}` : ''}: ${renderPlateau(plateau, shows.across)}`
     }),
   ]

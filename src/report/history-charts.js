@@ -29,7 +29,7 @@ export const HISTORY_QUANTITIES = { ...QUANTITIES, [APPLICATION_CPU.name]: APPLI
 export function drawHistory({ lines, runs }) {
   const arms = lines.filter(line => !line.isControl).map(line => line.arm)
   const colourFor = createColourChooser(arms)
-  const varied = listVariedAxes(arms)
+  const variedAxes = listVariedAxes(arms)
   const createChartKey = (/** @type {Line} */ line) =>
     JSON.stringify([line.isControl ? PRIMARY.name : line.quantity, line.group])
   const groups = [...groupBy(lines, createChartKey).values()].filter(group => group.some(line => !line.isControl))
@@ -41,16 +41,16 @@ export function drawHistory({ lines, runs }) {
   return groups.map((group, i) => {
     const [first] = group
     const row = HISTORY_QUANTITIES[first.quantity]
-    const title = [capitalise(`${row.compared?.label}`), renderAxes(first.arm, varied)].filter(Boolean).join(': ')
-    const drawn = group.map(({ label, arm, isControl, values }) => ({
+    const title = [capitalise(`${row.compared?.label}`), renderAxes(first.arm, variedAxes)].filter(Boolean).join(': ')
+    const drawnLines = group.map(({ label, arm, isControl, values }) => ({
       label,
       colour: colourFor(arm),
       isControl,
       points: values.map(value => scaleToShownUnit(value, row)),
     }))
     const digits = chooseHistoryDigits(row)
-    const chart = drawOverRuns({ title, unit: row.unit, digits, runs: names, lines: drawn, marks })
-    return { ...chart, id: `over-runs-${i + 1}`, table: tabulateRuns({ title, row, runs, lines: drawn }) }
+    const chart = drawOverRuns({ title, unit: row.unit, digits, runs: names, lines: drawnLines, marks })
+    return { ...chart, id: `over-runs-${i + 1}`, table: tabulateRuns({ title, row, runs, lines: drawnLines }) }
   })
 }
 

@@ -30,9 +30,9 @@ const UNITS = {
  * @returns {string} without a line end at its end; empty without runs
  */
 export function renderBenchfmt({ runs, lines }) {
-  const named = createNamedLines(lines)
-  const arms = [...groupBy(named, ({ name }) => name).values()]
-  const units = new Map(named.map(({ quantity }) => [UNITS[quantity].unit, UNITS[quantity].better]))
+  const namedLines = createNamedLines(lines)
+  const arms = [...groupBy(namedLines, ({ name }) => name).values()]
+  const units = new Map(namedLines.map(({ quantity }) => [UNITS[quantity].unit, UNITS[quantity].better]))
   const rounds = runs.flatMap((run, i) => [
     '',
     `run: ${run.folder}`,
@@ -113,19 +113,19 @@ const quoteCell = cell => (/[",\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}
  * @returns {NamedLine[]}
  */
 function createNamedLines(lines) {
-  /** Names by the words of a line and the id of its arm. @type {Map<string, string>} */
+  /** The names so far, by the label of a line and the id of its arm. @type {Map<string, string>} */
   const names = new Map()
-  const varied = listVariedAxes(lines.filter(({ isControl }) => !isControl).map(({ arm }) => arm))
+  const variedAxes = listVariedAxes(lines.filter(({ isControl }) => !isControl).map(({ arm }) => arm))
   return lines.map(line => {
-    const words = line.isControl ? ['applications without sidecars', renderAxes(line.arm, varied)] : [line.label]
+    const labels = line.isControl ? ['applications without sidecars', renderAxes(line.arm, variedAxes)] : [line.label]
     // Go's tools read a number behind a minus as GOMAXPROCS, and a slash as the next key, so both are replaced.
-    const name = words
+    const name = labels
       .filter(Boolean)
       .join(' ')
       .replace(/[^\p{L}\p{N}.@:=+]+/gu, '_')
     const key = JSON.stringify([name, line.arm.id])
-    const taken = new Set(names.values())
-    const distinctName = names.get(key) ?? chooseFreeName(taken, suffix => `${name}${suffix}`, '_')
+    const takenNames = new Set(names.values())
+    const distinctName = names.get(key) ?? chooseFreeName(takenNames, suffix => `${name}${suffix}`, '_')
     names.set(key, distinctName)
     return { ...line, name: distinctName }
   })

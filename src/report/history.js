@@ -27,14 +27,14 @@ const LEGEND =
  */
 export function createHistoryDocument(history) {
   const changes = tabulateChanges(history)
-  const left = tabulateIncomparableRuns(history)
+  const incomparableRuns = tabulateIncomparableRuns(history)
   return {
     title: `History of ${history.runs.length} comparable runs`,
     answer: renderHistoryAnswer(history),
     sections: [
       createChartSection(history),
       ...createTableSections({ id: 'changes', name: 'Changes', table: changes }),
-      ...createTableSections({ id: 'left', name: 'Not comparable', table: left }),
+      ...createTableSections({ id: 'left', name: 'Not comparable', table: incomparableRuns }),
       { id: 'method', name: 'How to read it', blocks: [{ type: 'list', lines: renderHistoryNotes(history) }] },
     ],
   }
@@ -96,24 +96,24 @@ ${renderSections(sections)}
  */
 function renderHistoryAnswer({ runs, lines }) {
   if (lines.length === 0) return 'Nothing to draw: no run here can be compared with another.'
-  const primary = lines.filter(line => line.quantity === PRIMARY.name)
-  const ends = (primary.length > 0 ? primary : lines.filter(line => !line.isControl)).map(renderEndValues)
+  const primaryLines = lines.filter(line => line.quantity === PRIMARY.name)
+  const ends = (primaryLines.length > 0 ? primaryLines : lines.filter(line => !line.isControl)).map(renderEndValues)
   return `${renderNounCount(runs.length, 'run')}, first and last: ${ends.join('; ')}.`
 }
 
 /** Renders the first and the last known value of a line. @param {Line} line with at least one @returns {string} */
 function renderEndValues({ label, quantity, values }) {
   const row = HISTORY_QUANTITIES[quantity]
-  const known = values.filter(({ median }) => median !== null)
-  const [first, last] = [known[0], known[known.length - 1]].map(({ median }) => {
-    const quantity = scaleToShownUnit({ median, low: null, high: null, values: [] }, row)
-    return renderMedianWithInterval(quantity, chooseHistoryDigits(row))
+  const knownValues = values.filter(({ median }) => median !== null)
+  const [first, last] = [knownValues[0], knownValues[knownValues.length - 1]].map(({ median }) => {
+    const medianAlone = scaleToShownUnit({ median, low: null, high: null, values: [] }, row)
+    return renderMedianWithInterval(medianAlone, chooseHistoryDigits(row))
   })
   return `${label} ${first} and ${last} ${row.unit}`
 }
 
 /**
- * Renders how to read the lines, which arms have none and, of a history without runs, which runs every history leaves out.
+ * Renders how to read the lines, and which arms have none. Of a history without runs it adds which runs every history leaves out.
  * @param {History} history
  * @returns {string[]} sentences, at least one
  */

@@ -126,11 +126,11 @@ function renderCharts(charts) {
 }
 
 // The page's script alone draws the charts of trials beyond this number: a report may hold a hundred.
-const DRAWN_MOST = 24
+const DRAWN_CHARTS_MOST = 24
 
 /**
- * Renders a fold for each chart of a trial, of which the first DRAWN_MOST are drawn, and an empty, hidden choice of any
- * trial, which the page's script fills and shows.
+ * Renders a fold for each chart of a trial. The first DRAWN_CHARTS_MOST are drawn. An empty, hidden choice of any trial follows, which
+ * the page's script fills and shows.
  * @param {ReportChart[]} charts
  * @returns {Markup[]} the choice alone without charts
  */
@@ -138,7 +138,7 @@ function renderTrialCharts(charts) {
   return [
     ...charts.map(
       ({ table, ...chart }, i) =>
-        html`<details class="arm"><summary>${chart.title}</summary>${renderFigure(chart, { isDrawn: i < DRAWN_MOST, body: renderTable(table) })}</details>`,
+        html`<details class="arm"><summary>${chart.title}</summary>${renderFigure(chart, { isDrawn: i < DRAWN_CHARTS_MOST, body: renderTable(table) })}</details>`,
     ),
     html`<div class="explorer" hidden><h3><label for="trial">Any trial</label></h3><select id="trial"></select><div class="chart" role="img" aria-label=""></div></div>`,
   ]

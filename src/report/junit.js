@@ -24,15 +24,15 @@ import { escapeMarkup } from './markup.js'
  */
 export function renderJunit({ run, results, thresholds }) {
   const arms = listArms({ results })
-  const varied = listVariedAxes(arms)
+  const variedAxes = listVariedAxes(arms)
   const suites = [
     renderSuite(
       `${run.experiment}.thresholds`,
-      thresholds.map(threshold => createThresholdCase(threshold, varied)),
+      thresholds.map(threshold => createThresholdCase(threshold, variedAxes)),
     ),
     renderSuite(
       `${run.experiment}.gates`,
-      arms.map(arm => createArmCase(arm, varied)),
+      arms.map(arm => createArmCase(arm, variedAxes)),
     ),
   ]
   return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="${escapeXml(run.id)}">\n${suites.join('')}</testsuites>\n`
@@ -41,12 +41,12 @@ export function renderJunit({ run, results, thresholds }) {
 /**
  * Creates the case of a threshold: it fails if the threshold was crossed, and is skipped if it was not tested.
  * @param {ThresholdResult} threshold
- * @param {AxisName[]} varied axes whose values are in the name
+ * @param {AxisName[]} variedAxes their values are in the name
  * @returns {TestCase}
  */
-function createThresholdCase({ expression, value, held, ...arm }, varied) {
+function createThresholdCase({ expression, value, held, ...arm }, variedAxes) {
   return {
-    name: [expression, renderAxes(arm, varied)].filter(Boolean).join(' at '),
+    name: [expression, renderAxes(arm, variedAxes)].filter(Boolean).join(' at '),
     failure: held === false ? `crossed: the median ratio is ${value?.toFixed(3)}` : undefined,
     skipped: held === null ? 'not tested: its quantity was excluded, or not measured' : undefined,
   }
@@ -55,17 +55,17 @@ function createThresholdCase({ expression, value, held, ...arm }, varied) {
 /**
  * Creates the case of the gates on an arm, which never fails: it is skipped if a gate spoiled a trial, or it has no trial.
  * @param {SummaryArm} arm
- * @param {AxisName[]} varied axes whose values are in the name
+ * @param {AxisName[]} variedAxes their values are in the name
  * @returns {TestCase}
  */
-function createArmCase(arm, varied) {
+function createArmCase(arm, variedAxes) {
   const { completed, failed, invalid } = arm.trials
   const total = completed + failed + invalid
   const reasons = arm.spoiled.map(
     spoil => `${renderGate(spoil)} in ${spoil.trials} of ${total} trials: ${spoil.reason}`,
   )
   if (reasons.length === 0 && total === 0) reasons.push('not measured')
-  return { name: renderArmLabel(arm, varied), skipped: reasons.length > 0 ? reasons.join('; ') : undefined }
+  return { name: renderArmLabel(arm, variedAxes), skipped: reasons.length > 0 ? reasons.join('; ') : undefined }
 }
 
 /**
@@ -75,8 +75,8 @@ function createArmCase(arm, varied) {
  * @returns {string} XML
  */
 function renderSuite(name, cases) {
-  const failures = cases.filter(({ failure }) => failure !== undefined).length
-  const skipped = cases.filter(testCase => testCase.skipped !== undefined).length
+  const failureCount = cases.filter(({ failure }) => failure !== undefined).length
+  const skippedCount = cases.filter(({ skipped }) => skipped !== undefined).length
   const lines = cases.map(testCase => {
     const children = [
       testCase.skipped === undefined ? '' : `<skipped message="${escapeXml(testCase.skipped)}"/>`,
@@ -86,7 +86,7 @@ function renderSuite(name, cases) {
     ]
     return `    <testcase classname="${escapeXml(name)}" name="${escapeXml(testCase.name)}">${children.join('')}</testcase>\n`
   })
-  return `  <testsuite name="${escapeXml(name)}" tests="${cases.length}" failures="${failures}" errors="0" skipped="${skipped}">\n${lines.join('')}  </testsuite>\n`
+  return `  <testsuite name="${escapeXml(name)}" tests="${cases.length}" failures="${failureCount}" errors="0" skipped="${skippedCount}">\n${lines.join('')}  </testsuite>\n`
 }
 
 /**
@@ -95,8 +95,8 @@ function renderSuite(name, cases) {
  * @returns {string}
  */
 function escapeXml(text) {
-  const allowed = [...text]
+  const allowedText = [...text]
     .filter(c => /[\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/u.test(c))
     .join('')
-  return escapeMarkup(allowed)
+  return escapeMarkup(allowedText)
 }

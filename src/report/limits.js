@@ -45,10 +45,11 @@ function createHelmValues({ service, limits }) {
  * @returns {[string, object]} its name and definition
  */
 function createComposeService({ service, limits: { millicores, mebibytes, requestMillicores, isRequest } }) {
+  const reservedMillicores = requestMillicores ?? (isRequest ? millicores : undefined)
   const resources = {
     // The m of Compose is a MiB: https://docs.docker.com/reference/compose-file/extension/#specifying-byte-values
     limits: { ...(!isRequest && { cpus: `${millicores / 1000}` }), memory: `${mebibytes}m` },
-    ...(requestMillicores && { reservations: { cpus: `${requestMillicores / 1000}` } }),
+    ...(reservedMillicores && { reservations: { cpus: `${reservedMillicores / 1000}` } }),
   }
   return [service === null ? 'sidecar' : `${service}-sidecar`, { deploy: { resources } }]
 }
@@ -77,8 +78,8 @@ function renderPlaneDocuments(sizes, { isPerSidecar, createDocument }) {
   const [first = '', ...others] = groups
     .filter(group => group.length > 0)
     .map(group => renderComment(group) + stringify(createDocument(group)).trimEnd())
-  const lacking = sizes.filter(size => computeLimitsFound(size) === null).map(renderLackingLimits)
-  return [[...lacking, first].filter(Boolean).join('\n'), ...others]
+  const lackComments = sizes.filter(size => computeLimitsFound(size) === null).map(renderLackingLimits)
+  return [[...lackComments, first].filter(Boolean).join('\n'), ...others]
 }
 
 /**
@@ -142,10 +143,11 @@ function renderLoad({ service, size }) {
  * @returns {string}
  */
 function renderConfirmation({ p99Ms, p99LimitMs, neighbourCores }, { state, met, missed, why }) {
-  const beside = neighbourCores === undefined ? '' : ` beside a ${AXES.neighbourCores.render(neighbourCores)}`
-  const worst = p99Ms === null ? '' : `, worst p99 ${p99Ms.toFixed(1)} ms`
+  const neighbour = neighbourCores === undefined ? '' : ` beside a ${AXES.neighbourCores.render(neighbourCores)}`
+  const worstP99 = p99Ms === null ? '' : `, worst p99 ${p99Ms.toFixed(1)} ms`
   const reason = state === 'confirmed' ? '' : `; ${why.replaceAll('\n', ' ')}`
-  return `${beside}, p99 at most ${p99LimitMs} ms: ${state}: met in ${met} of ${met + missed} trials${worst}${reason}`
+  const proof = `met in ${met} of ${met + missed} trials${worstP99}${reason}`
+  return `${neighbour}, p99 at most ${p99LimitMs} ms: ${state}: ${proof}`
 }
 
 /** Renders whether the limits of a size by an older kit passed its check, to follow the rate. @param {SizeResult} size */
@@ -192,19 +194,19 @@ function sumLimits(sizes) {
  */
 function renderPlaneFit(sizes, { left }) {
   const name = renderArmName(sizes[0])
-  const lacking = sizes.find(size => computeLimitsFound(size) === null)
-  if (lacking) {
-    const { services } = lacking
+  const sizeWithoutLimits = sizes.find(size => computeLimitsFound(size) === null)
+  if (sizeWithoutLimits) {
+    const { services } = sizeWithoutLimits
     return `${name}: no limits were found${services.length > 0 ? ` for ${services.join(', ')}` : ''}`
   }
-  const needed = sumLimits(sizes)
-  const { count, limit, byCpu, byMemory } = computeNodeFit(needed, left)
-  const cpu = `${Math.round(1000 * left.cores)}m / ${needed.millicores}m = ${byCpu.toFixed(1)}`
-  const memory = `${left.bytes / MIB} / ${needed.mebibytes} MiB = ${byMemory.toFixed(1)}`
+  const limits = sumLimits(sizes)
+  const { count, limit, byCpu, byMemory } = computeNodeFit(limits, left)
+  const cpu = `${Math.round(1000 * left.cores)}m / ${limits.millicores}m = ${byCpu.toFixed(1)}`
+  const memory = `${left.bytes / MIB} / ${limits.mebibytes} MiB = ${byMemory.toFixed(1)}`
   const hasServices = sizes[0].services.length > 0
-  const unproven = sizes.every(size => size.isChecked) ? '' : '; some of these limits did NOT pass their check'
+  const uncheckedNote = sizes.every(size => size.isChecked) ? '' : '; some of these limits did NOT pass their check'
   const countText = hasServices ? `the sidecars of all services together fit ${count} times` : `${count} sidecars fit`
-  return `${name}: ${countText}, by ${limit} (CPU ${cpu}; memory ${memory})${unproven}`
+  return `${name}: ${countText}, by ${limit} (CPU ${cpu}; memory ${memory})${uncheckedNote}`
 }
 
 /**
@@ -216,10 +218,10 @@ function renderNodeSize({ name, cores, bytes, left }) {
   const renderCoresAndMemory = (/** @type {{ cores: number, bytes: number }} */ resources) =>
     `${resources.cores} cores and ${resources.bytes / MIB} MiB`
   const isWhole = left.cores === cores && left.bytes === bytes
-  const rest = isWhole
+  const reserveNote = isWhole
     ? 'applications and the system are not counted: --reserve keeps room for them'
     : `${renderCoresAndMemory(left)} without what is reserved`
-  return `node ${name}, ${renderCoresAndMemory({ cores, bytes })}; ${rest}:`
+  return `node ${name}, ${renderCoresAndMemory({ cores, bytes })}; ${reserveNote}:`
 }
 
 /**

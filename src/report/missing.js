@@ -26,27 +26,27 @@ export function renderUnfinishedRun({ manifest, records, summary }) {
 }
 
 /**
- * Renders how many repeats of an interrupted run ended; of other runs, how many of the planned trials are recorded if some are
- * missing or the precision is not reached, else how many trials failed.
+ * Renders what a run lacks. Of an interrupted run, it renders how many repeats ended. Of others, it renders how many of the planned
+ * trials are recorded, if some are missing or the precision is not reached; else how many trials failed.
  * @param {{ manifest: Manifest, records: TrialRecord[] }} run
  * @returns {string[]} one sentence; [] if all are recorded and none failed
  */
 function renderUnfinishedTrials({ manifest, records }) {
   const { arms, rounds, precision } = manifest
-  const planned = arms.reduce((sum, arm) => sum + (arm.rounds ?? rounds), 0)
+  const plannedCount = arms.reduce((sum, arm) => sum + (arm.rounds ?? rounds), 0)
   // Trials that find the capacity belong to arms outside of the plan.
   const armRecords = records.filter(r => r.trial.repeats === null && arms.some(arm => arm.id === r.trial.arm.id))
-  const recorded = countTrials(armRecords)
-  const failed = countTrials(armRecords.filter(({ outcome }) => outcome === 'failed'))
+  const recordedCount = countTrials(armRecords)
+  const failedCount = countTrials(armRecords.filter(({ outcome }) => outcome === 'failed'))
   if (manifest.ended === 'interrupted') {
-    const ended = renderEndedRepeats({ arms, rounds, records: armRecords })
-    return [`Interrupted after ${ended}${precision ? ': the precision asked for is not reached' : ''}.`]
+    const repeats = renderEndedRepeats({ arms, rounds, records: armRecords })
+    return [`Interrupted after ${repeats}${precision ? ': the precision asked for is not reached' : ''}.`]
   }
   if (precision?.ended === null)
-    return [`${CUT_SHORT}: ${recorded} trials are recorded, and the precision asked for is not reached.`]
-  if (recorded >= planned) return failed > 0 ? [`${failed} of ${planned} trials failed.`] : []
-  const failures = failed > 0 ? `, and ${failed} of them failed` : ''
-  return [`${CUT_SHORT}: ${recorded} of ${planned} trials are recorded${failures}.`]
+    return [`${CUT_SHORT}: ${recordedCount} trials are recorded, and the precision asked for is not reached.`]
+  if (recordedCount >= plannedCount) return failedCount > 0 ? [`${failedCount} of ${plannedCount} trials failed.`] : []
+  const failures = failedCount > 0 ? `, and ${failedCount} of them failed` : ''
+  return [`${CUT_SHORT}: ${recordedCount} of ${plannedCount} trials are recorded${failures}.`]
 }
 
 /**
@@ -68,15 +68,16 @@ function renderEndedRepeats({ arms, rounds, records }) {
   const parts = [...groupBy(arms, ({ load }) => load.isInterleaved === true)].map(([isInterleaved, partArms]) => ({
     name: isInterleaved ? 'interleaved repeats' : 'repeats of arms alone',
     // A repeat has ended once each of its arms has a record.
-    ended: Math.min(...partArms.map(({ id }) => countTrials(records.filter(({ trial }) => trial.arm.id === id)))),
-    planned: Math.max(...partArms.map(arm => arm.rounds ?? rounds)),
+    endedCount: Math.min(...partArms.map(({ id }) => countTrials(records.filter(({ trial }) => trial.arm.id === id)))),
+    plannedCount: Math.max(...partArms.map(arm => arm.rounds ?? rounds)),
   }))
   // The part that was interrupted is the last one with an ended repeat, or the first.
-  const last = parts.findLastIndex(({ ended }) => ended > 0)
-  const begun = parts.slice(0, Math.max(0, last) + 1)
-  return begun
-    .map(({ name, ended, planned }) => `${ended} of ${planned} ${begun.length > 1 ? name : 'repeats'}`)
-    .join(', and ')
+  const lastIndex = parts.findLastIndex(({ endedCount }) => endedCount > 0)
+  const begunParts = parts.slice(0, Math.max(0, lastIndex) + 1)
+  const texts = begunParts.map(({ name, endedCount, plannedCount }) => {
+    return `${endedCount} of ${plannedCount} ${begunParts.length > 1 ? name : 'repeats'}`
+  })
+  return texts.join(', and ')
 }
 
 /**

@@ -97,18 +97,18 @@ function renderLoadNote(arms) {
   if (load.kind === 'interleaved') return 'req/s is the rate of a proxy in its own turns: no capacity.'
   if (load.kind !== 'open')
     return `p50 to p99 are response times of ${users} users at saturation, not latencies: they follow from req/s.`
-  const loud = arms.some(arm => arm.load.loudPerSecond) ? ' Beside a loud pair, p50 to p99 are of the others.' : ''
-  return `Open loop: requests start at the rate, at most ${users} at a time. Added latency is over no mesh, round by round.${loud}`
+  const loudNote = arms.some(arm => arm.load.loudPerSecond) ? ' Beside a loud pair, p50 to p99 are of the others.' : ''
+  return `Open loop: requests start at the rate, at most ${users} at a time. Added latency is over no mesh, round by round.${loudNote}`
 }
 
 /** Renders which arms of a closed loop reached their capacity. @param {SummaryArm[]} arms @returns {string} a sentence */
 function renderCapacityNote(arms) {
-  const bound = arms.filter(arm => arm.repeatOf === null && findQuantity(arm, 'capacity').median !== null)
-  if (bound.length === 0) {
+  const boundArms = arms.filter(arm => arm.repeatOf === null && findQuantity(arm, 'capacity').median !== null)
+  if (boundArms.length === 0) {
     const why = arms.some(({ boundBy }) => boundBy === 'sidecar') ? 'No capacity was shown' : 'No sidecar was the limit'
     return `${why}: req/s is throughput, not capacity.`
   }
-  const names = [...new Set(bound.map(renderArmName))].join(', ')
+  const names = [...new Set(boundArms.map(renderArmName))].join(', ')
   return `req/s is the capacity at this CPU limit where the sidecar was the limit (${names}), elsewhere throughput.`
 }
 
@@ -137,8 +137,8 @@ export function renderThresholds({ thresholds }) {
 
 /**
  * Renders a threshold with the median ratio that it bounds, and whether that meets it.
- * @param {Pick<ThresholdResult, 'expression' | 'value' | 'held'> & { arm: string }} threshold held: null: the
- *   quantity was excluded, and so not tested
+ * @param {Pick<ThresholdResult, 'expression' | 'value' | 'held'> & { arm: string }} threshold held: null: it was not tested, since
+ *   the quantity was excluded
  * @returns {string}
  */
 export function renderThreshold({ expression, arm, value, held }) {

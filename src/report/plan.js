@@ -33,7 +33,7 @@ const SHARED_AXES = [
  */
 export function renderPlan(plan, seconds, mostSeconds = null) {
   const { experiment, question, arms, notes, notMeasured, calibrations, claims, settings } = plan
-  // Only a search has words of its own, and it is the only part of its plan.
+  // Only a search renders its own plan, and it is always the only part.
   const kindWords = KINDS[plan.parts[0].kind].summarisePlan?.(plan)
   const workload = kindWords?.planned ?? renderPlanSize(plan)
   const armGroups = [...groupBy(arms, arm => arm.load.isInterleaved).values()]
@@ -85,37 +85,37 @@ function renderPrecisionGoal({ precision, rounds }, seconds) {
  * @returns {string[]} lines
  */
 function renderArms(arms, { loop, chooses = [] } = {}) {
-  const varied = listVariedAxes(arms)
+  const variedAxes = listVariedAxes(arms)
   const title = arms[0].load.isInterleaved ? 'Interleaved arms' : 'Arms'
-  const groups = [...groupBy(arms, arm => renderVariedAxes(arm, varied))]
+  const groups = [...groupBy(arms, arm => renderVariedAxes(arm, variedAxes))]
   const lines = groups.map(([values, group]) => {
     const planes = group.map(renderArmName).join(', ')
     return `  ${values ? `${values}: ` : ''}${planes}`
   })
-  return [`${title}, each ${renderSharedConditions(arms, { varied: [...varied, ...chooses], loop })}:`, ...lines]
+  const conditions = renderSharedConditions(arms, { leftOutAxes: [...variedAxes, ...chooses], loop })
+  return [`${title}, each ${conditions}:`, ...lines]
 }
 
 /**
  * Renders the conditions that all arms share, as those of the first arm that is not `none`. A warm-up that differs is a
  * range. Idle arms share only their window.
  * @param {Arm[]} arms all interleaved, or none of them
- * @param {{ varied: AxisName[], loop?: string }} options varied: axes that are left out; loop: the name of the load
- *   instead of its kind and rate
+ * @param {{ leftOutAxes: AxisName[], loop?: string }} options loop: the name of the load instead of its kind and rate
  * @returns {string}
  */
-function renderSharedConditions(arms, { varied, loop }) {
+function renderSharedConditions(arms, { leftOutAxes, loop }) {
   const arm = arms.find(({ plane }) => plane !== 'none') ?? arms[0]
   const { kind, ratePerSecond, sliceMs, windowSeconds, placement } = arm.load
   if (kind === 'idle') return `idle for ${windowSeconds} s`
   const isUnsaid = (/** @type {AxisName} */ name) => AXES[name].isUnsaidWhenNull && AXES[name].readValue(arm) === null
-  const names = SHARED_AXES.filter(name => !varied.includes(name) && !isUnsaid(name))
-  const shared = renderAxes(arm, names)
+  const names = SHARED_AXES.filter(name => !leftOutAxes.includes(name) && !isUnsaid(name))
+  const axesText = renderAxes(arm, names)
   // A small CPU request beside a neighbour takes a longer warm-up.
   const warmups = arms.map(({ load }) => Number(load.warmupSeconds.toFixed(2)))
   const warmup = [...new Set([Math.min(...warmups), Math.max(...warmups)])].join(' to ')
   const times = `${warmup} s warm-up and ${windowSeconds} s window`
   if (kind === 'interleaved')
-    return `in turns of ${sliceMs} ms, ${placement === 'apart' ? 'pinned' : 'unpinned'}, ${shared}, ${times}`
-  const rate = kind === 'open' && !varied.includes('ratePerSecond') ? ` of ${ratePerSecond} requests/s` : ''
-  return `${loop ?? `${kind} loop${rate}`}, ${shared}, ${times}`
+    return `in turns of ${sliceMs} ms, ${placement === 'apart' ? 'pinned' : 'unpinned'}, ${axesText}, ${times}`
+  const rate = kind === 'open' && !leftOutAxes.includes('ratePerSecond') ? ` of ${ratePerSecond} requests/s` : ''
+  return `${loop ?? `${kind} loop${rate}`}, ${axesText}, ${times}`
 }

@@ -16,8 +16,8 @@ import { listVariedAxes, renderAxes } from '../model/arms.js'
  */
 
 /**
- * Summarises how close a run is to its precision, by the pair with the widest interval, or one without an interval yet: of the
- * pairs that are not precise (too wide, or with too many spoiled rounds), else of all.
+ * Summarises how close a run is to its precision, by the pair with the widest interval; a pair without an interval counts as the
+ * widest. Pairs that are not precise come first: their interval is too wide, or too many of their rounds are spoiled.
  * @param {Precision} precision
  * @returns {PrecisionSummary}
  */
@@ -25,10 +25,10 @@ export function summarisePrecision({ width: widthMost, rounds, isReached, pairs 
   const start = `after ${renderNounCount(rounds, 'round')}`
   if (pairs.length === 0)
     return { isReached, hasPairs: false, roundsMore: null, sentence: `${start}: no pair is left to compare` }
-  const more = pairs.map(pair => pair.roundsMore)
-  const roundsMore = more.includes(null) ? null : Math.max(...more.map(Number))
-  const open = pairs.filter(pair => !pair.isNarrow)
-  const candidates = open.length > 0 ? open : pairs
+  const roundsMoreOfPairs = pairs.map(pair => pair.roundsMore)
+  const roundsMore = roundsMoreOfPairs.includes(null) ? null : Math.max(...roundsMoreOfPairs.map(Number))
+  const widePairs = pairs.filter(pair => !pair.isNarrow)
+  const candidates = widePairs.length > 0 ? widePairs : pairs
   const [widest] = candidates.toSorted((x, y) => (y.width ?? Infinity) - (x.width ?? Infinity))
   const conditions = renderAxes(widest, listVariedAxes(pairs))
   const pair = `${widest.a} and ${widest.b}${conditions ? ` (${conditions})` : ''}`
@@ -41,8 +41,7 @@ export function summarisePrecision({ width: widthMost, rounds, isReached, pairs 
 }
 
 /**
- * Renders how wide the interval of a pair is, and that too many of its rounds were spoiled if only this keeps it from being
- * precise.
+ * Renders how wide the interval of a pair is. If it is narrow enough, but too many rounds were spoiled, it renders that, too.
  * @param {Precision['pairs'][number]} pair
  * @param {number} widthMost as asked for
  * @returns {string} a predicate
@@ -74,12 +73,12 @@ export function renderPrecision({ precision }) {
   const { rounds, mostRounds, ended } = precision
   const { sentence } = summarisePrecision(precision)
   const bound = rounds >= mostRounds ? `The ${mostRounds} rounds of its plan` : 'The time'
-  const words = {
+  const reasons = {
     reached: 'The precision was reached',
     'no-pair': 'This run ended early, and the precision was NOT reached',
     time: `${bound} ended this run, and the precision was NOT reached`,
   }
-  const why = ended ? words[ended] : 'This run was cut short'
+  const why = ended ? reasons[ended] : 'This run was cut short'
   return [
     `${why}: ${sentence}.`,
     'Each interval of a ratio or a quantity holds at 95 % whenever the run ends, and not all of them at once: they are confidence sequences of the median, wider than those of a fixed number of rounds.',

@@ -59,13 +59,13 @@ export function tabulateProvenance({ run, command, kit, schemaVersion, ...manife
  * @returns {string[][]} pairs of name and value, `not known` if it was not recorded
  */
 export function listRunFacts({ target, machine, tools, settings }, records) {
-  const { before, ...facts } = machine
+  const { before, ...machineFacts } = machine
   const peaks = records.flatMap(record => record.orchestratorPeakBytes ?? [])
   const memory = peaks.length > 0 ? `at most ${renderMebibytes(Math.max(...peaks))} MiB resident in the windows` : null
   return [
     ['memory of the kit', renderFact(memory)],
     ['target', target],
-    ...Object.entries(facts).map(([name, value]) => [name, renderFact(value)]),
+    ...Object.entries(machineFacts).map(([name, value]) => [name, renderFact(value)]),
     ...(before ? [['before the run', renderIdleShare(before)]] : []),
     ...Object.values(tools).map(({ name, version, path, sha256 }) => [
       name,

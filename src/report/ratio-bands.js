@@ -9,7 +9,7 @@ import { DEFAULT_GENERATOR, findGenerator } from '../model/tools.js'
 /** @typedef {Band['measured'][number]} Measurement */
 
 /**
- * Renders the range of each pair's ratio over several conditions, its only condition, or that measurements contradict
+ * Renders for each pair the range of its ratio over several conditions, or its only condition, and whether measurements contradict
  * each other.
  * @param {Pick<Summary, 'carries' | 'tools' | 'results'>} summary
  * @returns {string[]} sentences; [] if no interleaved ratio has an interval, or an older kit computed none
@@ -68,10 +68,10 @@ function renderContradiction({ a, b, measured }) {
 function renderBand({ a, b, link, conditions }, interleaved) {
   const medians = interleaved.map(({ ratio }) => ratio)
   const arms = interleaved.map(({ load, cpuLimitCores }) => ({ link, conditions, load, cpuLimitCores }))
-  const varied = listVariedAxes(arms)
+  const variedAxes = listVariedAxes(arms)
   const range = renderGapRange(Math.min(...medians), Math.max(...medians))
-  const places = arms.map(arm => renderAxes(arm, varied)).join('; ')
-  return `${a} against ${b}: ${range} CPU per request over the ${interleaved.length} conditions of this run (${places}).`
+  const conditionTexts = arms.map(arm => renderAxes(arm, variedAxes)).join('; ')
+  return `${a} against ${b}: ${range} CPU per request over the ${interleaved.length} conditions of this run (${conditionTexts}).`
 }
 
 /**
@@ -105,9 +105,9 @@ function renderGapRange(low, high) {
  * @returns {string}
  */
 function renderCondition({ load, cpuLimitCores }) {
-  const amount = load.kind === 'open' ? `${load.ratePerSecond} requests/s` : `${load.users} users`
+  const rateOrUsers = load.kind === 'open' ? `${load.ratePerSecond} requests/s` : `${load.users} users`
   const limit =
     cpuLimitCores === null ? 'no CPU limit' : `a limit of ${cpuLimitCores} CPU${cpuLimitCores === 1 ? '' : 's'}`
-  if (!load.isInterleaved) return `${amount}, ${limit}`
-  return `${amount}, ${limit}, ${load.placement === 'apart' ? 'the generator on CPUs of its own' : 'unpinned'}`
+  if (!load.isInterleaved) return `${rateOrUsers}, ${limit}`
+  return `${rateOrUsers}, ${limit}, ${load.placement === 'apart' ? 'the generator on CPUs of its own' : 'unpinned'}`
 }

@@ -24,7 +24,7 @@ export function renderSectionsText(sections) {
     blocks.forEach((block, i) => {
       const [first, ...others] = renderBlock(block, { isNamed, hasCaptions })
       // The first part of a block joins the last one so far, unless an empty line separates them.
-      if (i > 0 && (isApart(block) || isApart(blocks[i - 1]))) parts.push(first)
+      if (i > 0 && (isSeparated(block) || isSeparated(blocks[i - 1]))) parts.push(first)
       else parts[parts.length - 1].push(...first)
       parts.push(...others)
     })
@@ -33,7 +33,7 @@ export function renderSectionsText(sections) {
 }
 
 /** Says whether empty lines separate a block from its neighbours; sentences and lists follow one another. @param {Block} block */
-const isApart = ({ type }) => type === 'table' || type === 'charts' || type === 'columns' || type === 'heading'
+const isSeparated = ({ type }) => type === 'table' || type === 'charts' || type === 'columns' || type === 'heading'
 
 /**
  * Renders a block.
@@ -90,6 +90,6 @@ function renderTable({ table, form, wideColumns = [] }, hasCaption) {
 /** Renders the last RUNS_MOST rows of a table, below its caption. @param {Table} table a row for each run @returns {string[]} lines */
 function renderLastRuns({ caption, columns, rows }) {
   const lastRows = rows.slice(-RUNS_MOST)
-  const share = lastRows.length < rows.length ? ` (the last ${lastRows.length} of ${rows.length} runs)` : ''
-  return [`${caption}${share}:`, ...renderTextTable({ caption, columns, rows: lastRows })]
+  const cutNote = lastRows.length < rows.length ? ` (the last ${lastRows.length} of ${rows.length} runs)` : ''
+  return [`${caption}${cutNote}:`, ...renderTextTable({ caption, columns, rows: lastRows })]
 }

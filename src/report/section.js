@@ -50,7 +50,7 @@
  */
 
 /** The values of a block's `on` that each format renders. @type {Record<Format, (string | undefined)[]>} */
-const RENDERED = { text: [undefined], markdown: [undefined, 'documents'], page: [undefined, 'documents', 'page'] }
+const RENDERED_ON = { text: [undefined], markdown: [undefined, 'documents'], page: [undefined, 'documents', 'page'] }
 
 /**
  * Selects the sections and blocks that a format renders, without empty ones. Tables without rows stay, since the page shows them.
@@ -62,7 +62,7 @@ export function selectSections(sections, format) {
   return sections
     .map(section => ({
       ...section,
-      blocks: section.blocks.filter(block => RENDERED[format].includes(block.on) && !isEmpty(block)),
+      blocks: section.blocks.filter(block => RENDERED_ON[format].includes(block.on) && !isEmpty(block)),
     }))
     .filter(({ blocks }) => blocks.length > 0)
 }

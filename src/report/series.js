@@ -35,7 +35,7 @@ export function thinSeries(points, most) {
   if (points.length <= most) return points
   const inner = points.slice(1, -1)
   const stretches = Math.max(1, Math.floor((most - 2) / 2))
-  const thinned = Array.from({ length: stretches }, (_, i) => {
+  const keptPoints = Array.from({ length: stretches }, (_, i) => {
     const from = Math.floor((i * inner.length) / stretches)
     const to = Math.floor(((i + 1) * inner.length) / stretches)
     let [low, high] = [from, from]
@@ -45,5 +45,5 @@ export function thinSeries(points, most) {
     }
     return [...new Set([low, high])].sort((a, b) => a - b).map(index => inner[index])
   })
-  return [points[0], ...thinned.flat(), points[points.length - 1]]
+  return [points[0], ...keptPoints.flat(), points[points.length - 1]]
 }

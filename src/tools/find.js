@@ -12,7 +12,7 @@ import { runForVersion } from './version.js'
 /** @import { Tool, ToolSpec } from '../model/types.ts' */
 
 // A fetch that takes longer is reported. One without a network fails sooner, and shows only in the reason why the program is missing.
-const SAY_SECONDS = 6
+const SLOW_FETCH_SECONDS = 6
 
 /**
  * Options of the search for a program.
@@ -67,7 +67,9 @@ export async function findTool(spec, options = {}) {
  * @param {ToolSpec} spec
  * @param {ToolSearch} search
  * @returns {Promise<Tool | { missing: string }>} missing: it is not in the cache, and why it was not fetched
- * @throws as `findTool`
+ * @throws {BenchError} if the program has another version than wanted, or is not what was fetched
+ * @throws {BrokenToolError} if the program does not run, or prints no version; also the signal's reason if it aborts, and the
+ *   system's error if a file of the program or of its source cannot be read
  */
 async function findOrFetchTool(spec, search) {
   const { signal } = search
@@ -97,7 +99,7 @@ async function fetchOnDemand(...args) {
 }
 
 /**
- * Fetches or builds a program, and says so if it takes longer than SAY_SECONDS. A failure is an answer, and no error.
+ * Fetches or builds a program, and says so if it takes longer than SLOW_FETCH_SECONDS. A failure is an answer, and no error.
  * @param {string} folder of the program in the cache
  * @param {ToolSpec} spec
  * @param {ToolSearch} search
@@ -108,7 +110,7 @@ async function fetchIntoCache(folder, spec, { fetch, say, signal }) {
   const { name } = spec
   if (fetch === null) return ''
   const activity = isBuiltByKit(name) ? 'building' : 'fetching'
-  const timer = setTimeout(() => say(`${activity} ${name}`), SAY_SECONDS * 1000)
+  const timer = setTimeout(() => say(`${activity} ${name}`), SLOW_FETCH_SECONDS * 1000)
   try {
     await fetch(spec, folder, signal)
     return null
@@ -124,7 +126,7 @@ async function fetchIntoCache(folder, spec, { fetch, say, signal }) {
  * Computes the SHA-256 of a program in the cache, which must be the one in origin.json.
  * @param {string} folder of the program
  * @param {string} name
- * @returns {Promise<string | null>} in hexadecimal; null: origin.json is missing or damaged, or has no hash of the program
+ * @returns {Promise<string | null>} in hexadecimal; null: origin.json is missing, unreadable or damaged, or has no hash of the program
  * @throws {BenchError} if it is another; the system's error if the program cannot be read
  */
 async function hashFetchedProgram(folder, name) {

@@ -38,10 +38,10 @@ export async function writeImage({ name, program, file }) {
       history: [{ created_by: 'sidecar-bench images' }],
     }),
   )
-  const [Config, Layer] = [`${hashText(config)}.json`, `${hashText(layer)}/layer.tar`]
-  const manifest = JSON.stringify([{ Config, RepoTags: [renderImageName(name)], Layers: [Layer] }])
-  const files = { [Config]: config, [Layer]: layer, 'manifest.json': Buffer.from(manifest) }
-  const entries = Object.entries(files).map(([name, bytes]) => ({ name, mode: 0o644, bytes }))
+  const [configFile, layerFile] = [`${hashText(config)}.json`, `${hashText(layer)}/layer.tar`]
+  const manifest = JSON.stringify([{ Config: configFile, RepoTags: [renderImageName(name)], Layers: [layerFile] }])
+  const contents = { [configFile]: config, [layerFile]: layer, 'manifest.json': Buffer.from(manifest) }
+  const entries = Object.entries(contents).map(([entryName, bytes]) => ({ name: entryName, mode: 0o644, bytes }))
   await writeFile(file, await packEntries(entries))
 }
 

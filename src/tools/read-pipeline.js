@@ -12,14 +12,15 @@ import { findPipelineFile, PIPELINE_FILE } from './pipeline-file.js'
  */
 
 // Scripts are copied for each start, so that files can be rendered into them; a larger folder is likely the wrong one.
-const MOST_BYTES = 16 * 2 ** 20
+const SCRIPTS_BYTES_MOST = 16 * 2 ** 20
 
 /**
  * Reads the pipeline of a folder. `${NAME}` in the path of its scripts is replaced from the environment.
  * @param {string} folder
  * @param {NodeJS.ProcessEnv} [environment]
  * @returns {Pipeline | null} null: `findPipelineFile` finds no document
- * @throws {UsageError} if the document is not valid or cannot be rendered, or a variable is not set; also as `createPipeline`; the
+ * @throws {UsageError} if the document is not valid or cannot be rendered, a variable is not set, or the folder of scripts is
+ *   missing, has more than SCRIPTS_BYTES_MOST, or has a link that is dead, leads out of it or to a folder above itself; the
  *   system's error if a file cannot be read
  */
 export function readPipeline(folder, environment = process.env) {
@@ -40,8 +41,8 @@ export function readPipeline(folder, environment = process.env) {
  * @param {{ document: PipelineDocument, file: string, scripts: string }} options file: the document's path, which errors name;
  *   scripts: the path of the folder
  * @returns {Pipeline}
- * @throws {UsageError} if the folder is missing, has more than MOST_BYTES, or has a link that is dead, leads out of it or to a
- *   folder above itself; the system's error if a file cannot be read
+ * @throws {UsageError} if the folder is missing, has more than SCRIPTS_BYTES_MOST, or has a link that is dead, leads out of it or
+ *   to a folder above itself; the system's error if a file cannot be read
  */
 export function createPipeline({ document, file, scripts }) {
   if (!statSync(scripts, { throwIfNoEntry: false })?.isDirectory())
@@ -95,53 +96,53 @@ function decodeContents(contents, encoding) {
  * @param {string} file the document's path, which errors name
  * @returns {[string, Buffer][]} by path below the folder; []: it has none
  * @throws {UsageError} for a link that is dead, or leads out of the folder or to a folder above itself, and for more than
- *   MOST_BYTES; the system's error if a file cannot be read
+ *   SCRIPTS_BYTES_MOST; the system's error if a file cannot be read
  */
 function readFiles(folder, file) {
   const root = realpathSync(folder)
   let bytes = 0
   /**
    * Reads the files of a subfolder, and adds their sizes to `bytes`.
-   * @param {string} below its path below the root; empty: the root
-   * @param {string[]} within real paths of the folders on the way
+   * @param {string} subfolder its path below the root; empty: the root
+   * @param {string[]} ancestors real paths of the folders from the root to the subfolder
    * @returns {[string, Buffer][]}
    */
-  const read = (below, within) =>
-    readdirSync(path.join(root, below), { withFileTypes: true })
+  const read = (subfolder, ancestors) =>
+    readdirSync(path.join(root, subfolder), { withFileTypes: true })
       .sort((a, b) => (a.name < b.name ? -1 : 1))
       .flatMap(entry => {
-        const name = below === '' ? entry.name : `${below}/${entry.name}`
-        const at = path.join(root, name)
-        if (entry.isSymbolicLink()) assertLinkWithin(at, { root, within, name, file })
-        const stat = statSync(at)
-        if (stat.isDirectory()) return read(name, [...within, realpathSync(at)])
+        const name = subfolder === '' ? entry.name : `${subfolder}/${entry.name}`
+        const entryPath = path.join(root, name)
+        if (entry.isSymbolicLink()) assertLinkWithin(entryPath, { root, ancestors, name, file })
+        const stat = statSync(entryPath)
+        if (stat.isDirectory()) return read(name, [...ancestors, realpathSync(entryPath)])
         if (!stat.isFile()) return []
         bytes += stat.size
-        if (bytes > MOST_BYTES)
+        if (bytes > SCRIPTS_BYTES_MOST)
           throw new UsageError(
-            `${file}: scripts: ${folder} has more than ${MOST_BYTES / 2 ** 20} MiB, which would be copied for each start: name the folder of the scripts alone`,
+            `${file}: scripts: ${folder} has more than ${SCRIPTS_BYTES_MOST / 2 ** 20} MiB, which would be copied for each start: name the folder of the scripts alone`,
           )
-        return [[name, readFileSync(at)]]
+        return [[name, readFileSync(entryPath)]]
       })
   return read('', [root])
 }
 
 /**
  * Asserts that a link leads to a place below the folder of scripts.
- * @param {string} at the link
+ * @param {string} link its path
  * @param {object} options
- * @param {string} options.root the folder of scripts
- * @param {string[]} options.within real paths of the folders in which the link lies
+ * @param {string} options.root the real path of the folder of scripts
+ * @param {string[]} options.ancestors real paths of the folders in which the link lies
  * @param {string} options.name of the link, for errors
  * @param {string} options.file of the pipeline, for errors
  * @throws {UsageError} if it leads out or nowhere, or to a folder in which it lies
  */
-function assertLinkWithin(at, { root, within, name, file }) {
-  const real = callSafely(() => realpathSync(at), null)
-  if (real === null || !`${real}/`.startsWith(`${root}/`))
+function assertLinkWithin(link, { root, ancestors, name, file }) {
+  const target = callSafely(() => realpathSync(link), null)
+  if (target === null || !`${target}/`.startsWith(`${root}/`))
     throw new UsageError(
-      `${file}: scripts: ${name} is a link to ${real ?? 'nothing'}, outside of the folder that is copied for each start: put a copy in its place`,
+      `${file}: scripts: ${name} is a link to ${target ?? 'nothing'}, outside of the folder that is copied for each start: put a copy in its place`,
     )
-  if (within.includes(real))
+  if (ancestors.includes(target))
     throw new UsageError(`${file}: scripts: ${name} is a link to a folder that it lies in: remove it`)
 }

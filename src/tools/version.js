@@ -9,16 +9,17 @@ import { findNoexecMount } from '../lib/mounts.js'
 const DRAIN_MS = 300
 // A slow machine takes half a minute to load Envoy's 100 MB; only a program that hangs takes longer than this.
 const DEADLINE_SECONDS = 60
-const PRINTED_MOST = 65_536
-const LINES = 3
+const PRINTED_CHARACTERS_MOST = 65_536
+const OUTPUT_LINES = 3
 
 /**
  * The answer of a program that was run for its version.
  * @typedef {object} VersionAnswer
  * @property {string | null} version null: none was printed
  * @property {string} [library] the TLS library; absent: the spec reads none, or none was printed
- * @property {boolean} hasFailed it did not start, or ended by itself with another exit code than 0
- * @property {string} output its last lines, or else why it did not start, and that it was too late; empty: it printed nothing
+ * @property {boolean} hasFailed it did not start, exited with another code than 0, or was ended by a signal that is not the kit's
+ * @property {string} output the last lines that it printed, or why it did not start, and then whether the time ran out; empty: it
+ *   printed nothing
  */
 
 /**
@@ -35,43 +36,44 @@ export async function runForVersion(spec, program, options = {}) {
   signal?.throwIfAborted()
   const deadline = AbortSignal.timeout(deadlineSeconds * 1000)
   const ending = signal ? AbortSignal.any([signal, deadline]) : deadline
-  const { printed, hasFailed, startFailure = '' } = await runUntilPrinted(spec, program, ending)
+  const { text, hasFailed, startFailure = '' } = await runUntilPrinted(spec, program, ending)
   signal?.throwIfAborted()
-  const version = spec.parseVersion(printed)
-  const output = listLastLines(printed, LINES).join(' | ') || startFailure
-  if (version !== null || !deadline.aborted) return { version, ...parseTlsLibrary(spec, printed), hasFailed, output }
+  const version = spec.parseVersion(text)
+  const output = listLastLines(text, OUTPUT_LINES).join(' | ') || startFailure
+  if (version !== null || !deadline.aborted) return { version, ...parseTlsLibrary(spec, text), hasFailed, output }
   const lateOutput = `${output || 'it printed nothing'}, and did not end within ${deadlineSeconds} s`
   return { version, hasFailed, output: lateOutput }
 }
 
 /**
- * Runs a program until it has printed its version or more than PRINTED_MOST characters, it has ended, or the signal aborts. Then
+ * Runs a program until it has printed its version or more than PRINTED_CHARACTERS_MOST, it has ended, or the signal aborts. Then
  * its process group is killed.
  * @param {ToolSpec} spec
  * @param {string} program its path
  * @param {AbortSignal} ending
- * @returns {Promise<{ printed: string, hasFailed: boolean, startFailure?: string }>} printed: on both streams; hasFailed: it did
- *   not start, or ended by itself with another exit code than 0; startFailure: absent: it started
+ * @returns {Promise<{ text: string, hasFailed: boolean, startFailure?: string }>} text: what it printed on both streams; hasFailed:
+ *   it did not start, exited with another code than 0, or was ended by a signal that is not the kit's; startFailure: absent: it
+ *   started
  */
 function runUntilPrinted(spec, program, ending) {
-  let printed = ''
+  let text = ''
   return new Promise(resolve => {
     // The program leads a process group, so that all it starts can be killed with it.
     const child = spawnSafely(program, spec.versionArgv)
     if (child instanceof Error)
-      return resolve({ printed, hasFailed: true, startFailure: renderStartFailure(program, child) })
+      return resolve({ text, hasFailed: true, startFailure: renderStartFailure(program, child) })
     const end = (/** @type {{ hasFailed: boolean, startFailure?: string }} */ result) => {
       if (child.exitCode === null && child.signalCode === null) killGroup(child.pid)
       // A process that left the group is not killed, and would hold these streams open.
       child.stdout.destroy()
       child.stderr.destroy()
-      resolve({ printed, ...result })
+      resolve({ text, ...result })
     }
     ending.addEventListener('abort', () => end({ hasFailed: false }))
     for (const stream of [child.stdout, child.stderr])
-      stream.setEncoding('utf8').on('data', text => {
-        printed += text
-        if (isVersionPrinted(spec, printed) || printed.length > PRINTED_MOST) end({ hasFailed: false })
+      stream.setEncoding('utf8').on('data', chunk => {
+        text += chunk
+        if (isVersionPrinted(spec, text) || text.length > PRINTED_CHARACTERS_MOST) end({ hasFailed: false })
       })
     child.on('error', error => end({ hasFailed: true, startFailure: renderStartFailure(program, error) }))
     child.on('exit', code => {

@@ -143,11 +143,11 @@ describe('renderMatchedArm', () => {
     [{ load: { users: 20 } }, ['users', 'cpuLimitCores'], 'pipy at 0.25 cores, 20 users'],
     [{ load: { burst: null } }, ['burstSeconds'], 'pipy at 0.25 cores'],
   ])('is the name, the cap and what varies, if it has it: %j %j', (fields, varied, label) => {
-    expect(renderMatchedArm({ arm: pipy(fields), varied: /** @type {AxisName[]} */ (varied) })).toBe(label)
+    expect(renderMatchedArm({ arm: pipy(fields), variedAxes: /** @type {AxisName[]} */ (varied) })).toBe(label)
   })
 
   it('names both variants', () => {
-    expect(renderMatchedArm({ arm: variant('b'), partner: variant('a'), varied: [] })).toBe(
+    expect(renderMatchedArm({ arm: variant('b'), partner: variant('a'), variedAxes: [] })).toBe(
       'pipy=b and pipy=a at 0.25 cores',
     )
   })

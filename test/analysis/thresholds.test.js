@@ -102,9 +102,9 @@ describe('testThreshold', () => {
     createArm({ plane: 'nginx' }),
     createArm({ plane: 'pipy', link: 'ratings' }),
   ]
-  const tried = [createArm({ plane: 'none', hasSidecars: false }), createArm({ plane: 'caddy' })]
+  const triedArms = [createArm({ plane: 'none', hasSidecars: false }), createArm({ plane: 'caddy' })]
   const hold = (/** @type {string} */ expression, run = left) =>
-    testThreshold(expression, { arms: run, tried, notMeasured, comparisons: [] })
+    testThreshold(expression, { arms: run, triedArms, notMeasured, comparisons: [] })
 
   it('is untested at every place where a plane of it was left out, and crosses nothing', () => {
     const results = hold('pipy/envoy cpuPerRequest <= 0.6')
@@ -136,7 +136,7 @@ describe('testThreshold', () => {
         ratio: { median: 0.5 },
       },
     ])
-    const run = { arms: [...left, createArm({ plane: 'envoy' })], tried, notMeasured, comparisons }
+    const run = { arms: [...left, createArm({ plane: 'envoy' })], triedArms, notMeasured, comparisons }
     expect(testThreshold('pipy/envoy cpuPerRequest <= 0.6', run)).toMatchObject([{ value: 0.5, held: true }])
   })
 })

@@ -37,7 +37,7 @@ describe('the state of a run', () => {
     expect(state.snapshot()).toMatchObject({
       ...{ runId: 'run-1', experiment: 'cap', question: 'what does it cost?' },
       ...{ phase: 'warm-up', progress: 'repeat 1 of 2', done: 1, nth: 2, trials: 8, secondsLeft: 97.5 },
-      arm: { name: 'cheap', what: '', link: 'link' },
+      arm: { name: 'cheap', variedAxes: '', link: 'link' },
       outcomes: { completed: 1, failed: 0, invalid: 0 },
     })
     expect(state.version()).toBe(4)
@@ -204,15 +204,16 @@ describe('trials that ended', () => {
     )
     expect(state.results()).toEqual([
       {
-        ...{ id: `r1-${none.id}`, round: 1, arm: none.id, name: 'none', what: '', outcome: 'completed', reason: null },
+        ...{ id: `r1-${none.id}`, round: 1, arm: none.id, name: 'none', variedAxes: '' },
+        ...{ outcome: 'completed', reason: null },
         ...{ boundBy: 'users', ratePerSecond: 1000, cpuPerRequestMicros: null, p99Ms: 9.9 },
       },
       {
-        ...{ id: `r2-${cheap.id}`, round: 2, arm: cheap.id, name: 'cheap', what: '', outcome: 'completed' },
+        ...{ id: `r2-${cheap.id}`, round: 2, arm: cheap.id, name: 'cheap', variedAxes: '', outcome: 'completed' },
         ...{ boundBy: 'sidecar', ratePerSecond: 500, cpuPerRequestMicros: 200, p99Ms: 9.9, reason: null },
       },
       {
-        ...{ id: `r1-${dear.id}`, round: 1, arm: dear.id, name: 'dear', what: '', outcome: 'failed' },
+        ...{ id: `r1-${dear.id}`, round: 1, arm: dear.id, name: 'dear', variedAxes: '', outcome: 'failed' },
         ...{ boundBy: 'users', ratePerSecond: null, cpuPerRequestMicros: null, p99Ms: 9.9, reason: 'it died' },
       },
     ])
@@ -263,7 +264,7 @@ describe('trials that ended', () => {
     const arms = [rated('none', 100, null), rated('cheap', 100, 0.25), rated('cheap', 200, 0.5)]
     const closed = createArm({ plane: 'cheap', id: 'closed', cpuLimitCores: 0.25 })
     const state = applyAll(plan({ arms }), startTrial(closed))
-    expect(state.snapshot().arm).toEqual({ name: 'cheap', what: '0.25 cores', link: 'link' })
+    expect(state.snapshot().arm).toEqual({ name: 'cheap', variedAxes: '0.25 cores', link: 'link' })
     expect(state.rows().map(row => row.label)).toEqual([
       'none, 100 requests/s',
       'cheap, 100 requests/s, 0.25 cores',
@@ -286,13 +287,13 @@ describe('a search', () => {
     state.apply(endTrial({ arm: at(100), load: { verified: 100 } }))
     state.apply(startTrial(at(200), { progress: 'looking for the knee', secondsLeft: null }))
     expect(state.snapshot()).toMatchObject({ done: 1, nth: 2, trials: null, secondsLeft: null })
-    expect(state.snapshot().arm).toMatchObject({ name: 'cheap', what: '200 requests/s' })
+    expect(state.snapshot().arm).toMatchObject({ name: 'cheap', variedAxes: '200 requests/s' })
     state.apply(endTrial({ arm: at(200), round: 2, load: { verified: 200 } }))
     expect(state.rows().map(({ label, colour, throughput }) => [label, colour, throughput.values])).toEqual([
       ['cheap, 100 requests/s', 1, [100, null]],
       ['cheap, 200 requests/s', 1, [null, 200]],
     ])
-    expect(state.results().map(({ what }) => what)).toEqual(['100 requests/s', '200 requests/s'])
+    expect(state.results().map(({ variedAxes }) => variedAxes)).toEqual(['100 requests/s', '200 requests/s'])
   })
 
   it('has no interval of seven repeats, which a viewer may end', () => {

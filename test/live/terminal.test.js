@@ -25,7 +25,7 @@ function createSnapshot(fields = {}) {
   return {
     ...createRunState().snapshot(),
     ...{ experiment: 'cap', progress: 'repeat 2 of 6', nth: 9, trials: 24, phase: 'window', secondsLeft: 130 },
-    arm: { name: 'cheap', what: '0.25 cores', link: 'gateway-ratings' },
+    arm: { name: 'cheap', variedAxes: '0.25 cores', link: 'gateway-ratings' },
     sidecars: [GATEWAY, { ...GATEWAY, service: 'ratings', ofCap: 0.1, cores: 0.025, throttledFraction: 0 }],
     ...{ ratePerSecond: 1431.7, failed: 0 },
     ...fields,
@@ -47,7 +47,7 @@ describe('the lines of a terminal', () => {
     const unknown = { cores: null, ofCap: null, isThrottled: null, throttledFraction: null, anonBytes: null }
     const snapshot = createSnapshot({
       ...{ progress: 'looking for the knee', trials: null, secondsLeft: null, ratePerSecond: null, failed: null },
-      arm: { name: 'cheap', what: 'link a, 2 users', link: 'a' },
+      arm: { name: 'cheap', variedAxes: 'link a, 2 users', link: 'a' },
       sidecars: [
         { ...GATEWAY, ...unknown },
         { ...GATEWAY, ...unknown, cores: 1.5, cpuLimitCores: null, workingSetBytes: null },
@@ -101,7 +101,7 @@ describe('the lines of a terminal', () => {
 
   it('are never longer than the terminal is wide, and obey no control character', () => {
     const service = 'evil\u001b[2J\u0007\r\nname\u202e\u2028'
-    const arm = { name: 'a\tb', what: '', link: 'x'.repeat(300), cpuLimitCores: null }
+    const arm = { name: 'a\tb', variedAxes: '', link: 'x'.repeat(300), cpuLimitCores: null }
     for (const columns of [1, 20, 40, 120]) {
       const lines = renderLiveLines(createSnapshot({ arm, sidecars: [{ ...GATEWAY, service }] }), columns)
       for (const line of lines) expect(line.length).toBeLessThanOrEqual(columns)

@@ -69,6 +69,11 @@ describe('renderLimits', () => {
     expect(text).toContain('500 requests/s beside a neighbour of 2 CPUs, p99 at most 20 ms: confirmed')
   })
 
+  it('reserves in compose the CPU that was tried beside a neighbour, also if no answer names a request', () => {
+    const { services } = parse(renderLimits([{ ...sizeOf(), neighbourCores: 2 }], 'compose'))
+    expect(services.sidecar.deploy.resources.reservations).toEqual({ cpus: '0.328' })
+  })
+
   it.each(LIMIT_FORMATS)('writes %s as a document a plane, and says which was not proven', format => {
     const text = renderLimits([sizeOf(), sizeOf({ plane: 'envoy', isChecked: false })], format)
     const documents = parseAllDocuments(text)

@@ -30,6 +30,8 @@ describe('buildProgram', () => {
     await expect(buildProgram('ads', { work, environment })).rejects.toThrow(
       'building src/dataplanes/envoy/ads: go.mod requires go >= 1.99',
     )
+    installGo('exit 3')
+    await expect(buildProgram('ads', { work, environment })).rejects.toThrow('exit code 3')
     const without = { ...environment, GO: '/no/such/go' }
     await expect(buildProgram('ads', { work, environment: without })).rejects.toThrow(
       'no Go in GO, PATH or /usr/local/go/bin runs',

@@ -298,14 +298,15 @@ describe('fetchPipy', () => {
   const work = () => mkdtempSync(path.join(folder, 'work-'))
 
   it('takes the program out of the archive and notes its hash', async () => {
-    const { program, origin } = await fetchPipy({ work: work(), url: `${url}/pipy.tar.gz`, expected: undefined })
+    const { program, origin } = await fetchPipy({ work: work(), url: `${url}/pipy.tar.gz`, expectedSha256: undefined })
     expect(readFileSync(program, 'utf8')).toContain('released')
     expect(origin).toEqual({ url: `${url}/pipy.tar.gz`, sha256 })
   })
 
   it('checks the hash against the one expected', async () => {
-    await expect(fetchPipy({ work: work(), url: `${url}/p`, expected: sha256.toUpperCase() })).resolves.toBeDefined()
-    await expect(fetchPipy({ work: work(), url: `${url}/p`, expected: 'ab' })).rejects.toThrow(
+    const expectedSha256 = sha256.toUpperCase()
+    await expect(fetchPipy({ work: work(), url: `${url}/p`, expectedSha256 })).resolves.toBeDefined()
+    await expect(fetchPipy({ work: work(), url: `${url}/p`, expectedSha256: 'ab' })).rejects.toThrow(
       `has SHA-256 ${sha256}, and PIPY_SHA256 says ab`,
     )
   })

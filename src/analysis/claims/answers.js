@@ -108,7 +108,7 @@ export function judgeRatios({ summary, quantity, a, b, ratios }) {
 /**
  * Renders why there is no verdict `lower` or `higher`.
  * @param {{ ratio: Quantity, verdict: Verdict, disparities: string[], quantity: string, arms: SummaryArm[], isSequential: boolean }}
- *   judged
+ *   judgement
  * @returns {string}
  */
 function renderUndecidedReason({ ratio, verdict, disparities, quantity, arms, isSequential }) {
@@ -142,7 +142,7 @@ function chooseRatioDecimals(ratio) {
  * Renders the limits of an answer: a CPU limit other than the published one, times at saturation, and (for a throughput) arms
  * that something other than the sidecar bound.
  * @param {{ arms: SummaryArm[], quantity: string, isAtCap: boolean, namedLimit: number | undefined }} options arms: at least one;
- *   isAtCap: they have the published CPU limit; namedLimit: that limit, in cores
+ *   isAtCap: they have the published CPU limit, or none was published; namedLimit: that limit, in cores; undefined: none
  * @returns {string[]} []: nothing limits it
  */
 export function renderCaveats({ arms, quantity, isAtCap, namedLimit }) {
@@ -197,7 +197,8 @@ const PHASES = [
 ]
 
 /**
- * Renders why the time of a phase says nothing about its control plane: that was seldom at its limit, or it is unknown how often.
+ * Renders why the time of a phase says nothing about the control plane. Either it was seldom at its limit, or its share of the phase
+ * at the limit is not known.
  * @param {{ arm: SummaryArm, quantity: string, over: AxisName }} options over: the axis whose value is named
  * @returns {string | null} null: it was at its limit for BOUND_LEAST of the phase, or the quantity is not the time of a phase
  */

@@ -36,14 +36,14 @@ export function findArmPair({ arms, numerator, denominator, otherCaps, computeRa
     .flatMap(a => denominatorArms.map(b => ({ a, b })))
     .filter(({ a, b }) => areComparable({ a, b, numerator, denominator }))
     .map(pair => ({ pair, isAtCap: hasLimitOf(pair.a, numerator) && hasLimitOf(pair.b, denominator) }))
+  // Other limits cannot test a claim that compares two limits.
   const hasTwoCaps = isComparedAxis(numerator, denominator, 'cpuLimitCores')
-  const allowed = pairs.filter(({ isAtCap }) => isAtCap || (otherCaps !== 'never' && !hasTwoCaps))
-  if (allowed.length === 0) {
-    const isCapLacking = pairs.length > 0 || hasTwoCaps
-    if (!isCapLacking) return { why: 'no two arms here are alike but for what the claim compares' }
+  const allowedPairs = pairs.filter(({ isAtCap }) => isAtCap || (otherCaps !== 'never' && !hasTwoCaps))
+  if (allowedPairs.length === 0) {
+    if (pairs.length === 0 && !hasTwoCaps) return { why: 'no two arms here are alike but for what the claim compares' }
     return { why: renderCaps([...numeratorArms, ...denominatorArms], numerator, denominator) }
   }
-  return chooseBest(allowed, ({ pair: { a, b }, isAtCap }) => [
+  return chooseBest(allowedPairs, ({ pair: { a, b }, isAtCap }) => [
     computeCompleteness(computeRatios(a, b)),
     Number(isAtCap),
     Math.max(a.cpuLimitCores ?? 0, b.cpuLimitCores ?? 0),
@@ -60,17 +60,17 @@ export function findArmPair({ arms, numerator, denominator, otherCaps, computeRa
  *   reason that no arm matches
  */
 export function findSeries({ arms, among, over, listValues }) {
-  const selected = arms.filter(arm => isSelected(arm, among) && readAxisOrPlane(arm, over) !== null)
-  if (selected.length === 0) return { why: `no arm here is ${renderSelector(among)}` }
+  const selectedArms = arms.filter(arm => isSelected(arm, among) && readAxisOrPlane(arm, over) !== null)
+  if (selectedArms.length === 0) return { why: `no arm here is ${renderSelector(among)}` }
   // The default number of users of a closed loop depends on the CPU limit, so that the two vary together.
-  const usersFollowLimit = over === 'cpuLimitCores' && haveUsersOfTheirLimit(selected)
+  const usersFollowLimit = over === 'cpuLimitCores' && haveUsersOfTheirLimit(selectedArms)
   const createSeriesKey = (/** @type {SummaryArm} */ arm) => {
     const areUsersFree = usersFollowLimit && arm.load.kind === 'closed'
     const names = AXIS_NAMES.filter(name => name !== over && !(name === 'users' && areUsersFree))
     const plane = over === 'plane' ? null : arm.plane
     return JSON.stringify([plane, arm.load.kind, ...names.map(name => AXES[name].readValue(arm))])
   }
-  const series = chooseBest([...groupBy(selected, createSeriesKey).values()], group => [
+  const series = chooseBest([...groupBy(selectedArms, createSeriesKey).values()], group => [
     group.filter(arm => computeCompleteness(listValues(arm)) === 1).length,
     Number(hasLimitOf(group[0], among)),
     group[0].cpuLimitCores ?? 0,
@@ -116,8 +116,8 @@ export function renderArmConditions(arms, { hasCap }) {
     if (name === 'cpuLimitCores') return hasCap
     return ALWAYS_NAMED.includes(name) || value !== AXES[name].values[0]
   })
-  const words = renderAxes(first, names)
-  return first.load.isInterleaved ? `${words}, side by side without a cap` : words
+  const axesText = renderAxes(first, names)
+  return first.load.isInterleaved ? `${axesText}, side by side without a cap` : axesText
 }
 
 /**
@@ -137,7 +137,7 @@ export function isSelected(arm, { plane, service, cpuLimitCores, ...axes }) {
 
 /**
  * Says whether two arms have the same load and axis values. It ignores axes on which the selectors differ, axes of sidecars if
- * an arm has none, and the users of a closed loop under two CPU limits, which chose them.
+ * an arm has none, and the users of a closed loop under two CPU limits, since their number follows the limit.
  * @param {{ a: SummaryArm, b: SummaryArm, numerator: Selector, denominator: Selector }} options
  * @returns {boolean}
  */

@@ -18,14 +18,15 @@ import { createUntestableAnswer, renderRatioWithInterval } from './answers.js'
  * @param {BalanceSummary} summary
  * @returns {ClaimAnswer} ours: null if the run lacks the numbers of the claim, or an interval
  */
-export function testBalance({ quantity, of: numerator, to, items, shards, ratio: theirs, tolerance }, { form, rows }) {
+export function testBalance(relation, { form, rows }) {
+  const { quantity, of: numerator, to: denominator, items, shards, ratio: theirs, tolerance } = relation
   if (form.items !== items || form.shards !== shards)
     return createUntestableAnswer(`of ${items} items on ${shards} shards, here ${form.items} on ${form.shards}`)
-  const [a, b] = [numerator, to].map(
+  const [a, b] = [numerator, denominator].map(
     side => rows.find(row => row.algorithm === side.algorithm && row.sizes === side.sizes)?.quantities[quantity],
   )
   if (!a || !b) {
-    const { algorithm, sizes } = a ? to : numerator
+    const { algorithm, sizes } = a ? denominator : numerator
     return createUntestableAnswer(`not computed here: ${ALGORITHMS[algorithm].label}, ${sizes} sizes`)
   }
   const { low, high } = summariseValues(a.values.map((value, i) => Number(value) - Number(b.values[i])))

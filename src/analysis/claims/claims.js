@@ -37,7 +37,7 @@ import { testShape } from './shape.js'
  * @param {string} file its path, for errors
  * @param {{ experiments?: string[] }} [known] experiments: their names; absent: names are not checked
  * @returns {ClaimsFile}
- * @throws {UsageError} for another form, or an experiment that is not known
+ * @throws {UsageError} if the text is no YAML, does not fit the schema of claims, or names an experiment that is not known
  */
 export function parseClaims(text, file, { experiments } = {}) {
   const { source, experiment, deployed, claims } = parseYaml({
@@ -135,10 +135,10 @@ function testRelation({ ratio, shape, plateau, balance, growth }, summary) {
  * @returns {RunAnswer}
  */
 function chooseAnswer(answers) {
-  const tested = answers.filter(a => a.status !== NOT_TESTABLE)
-  const best = /** @type {RunAnswer} */ (tested.at(-1) ?? answers.at(-1))
-  const others = tested.filter(a => a.status !== best.status).map(a => `${a.runId}: ${a.status}, ${a.ours}`)
-  return { ...best, reason: [best.reason, ...others].filter(Boolean).join('; ') }
+  const testedAnswers = answers.filter(a => a.status !== NOT_TESTABLE)
+  const last = /** @type {RunAnswer} */ (testedAnswers.at(-1) ?? answers.at(-1))
+  const otherTexts = testedAnswers.filter(a => a.status !== last.status).map(a => `${a.runId}: ${a.status}, ${a.ours}`)
+  return { ...last, reason: [last.reason, ...otherTexts].filter(Boolean).join('; ') }
 }
 
 /**
@@ -148,14 +148,14 @@ function chooseAnswer(answers) {
  * @returns {string | null} null: the relation is `untestable`
  */
 function renderPublished({ ratio, shape, plateau, balance, growth }, reading) {
-  const source = reading === 'chart' ? ', read off a chart' : ''
+  const chartNote = reading === 'chart' ? ', read off a chart' : ''
   const numeric = ratio ?? balance
-  if (numeric) return `${Number(numeric.ratio.toPrecision(3))} (±${renderTolerance(numeric.tolerance)}${source})`
+  if (numeric) return `${Number(numeric.ratio.toPrecision(3))} (±${renderTolerance(numeric.tolerance)}${chartNote})`
   if (plateau) return `plateau over ${AXES[plateau.over].label} from ${plateau.from} on`
   if (growth) return renderPublishedGrowth(growth)
   if (!shape) return null
   const limit = ['flat', 'line', 'bends'].includes(shape.shape) ? `±${renderTolerance(shape.tolerance)}` : ''
-  const notes = `${limit}${source}`.replace(/^, /, '')
+  const notes = `${limit}${chartNote}`.replace(/^, /, '')
   const axis = shape.over === 'plane' ? 'the planes' : AXES[shape.over].label
   return `${shape.shape} over ${axis}${notes ? ` (${notes})` : ''}`
 }

@@ -40,7 +40,7 @@ export function testGrowth(claim, { results, notMeasured }) {
 /**
  * Judges a claim by the growth of an arm, whatever the number of its rounds.
  * @param {GrowthClaim} claim
- * @param {{ arm: SummaryArm, growth: GrowthFit }} measured
+ * @param {{ arm: SummaryArm, growth: GrowthFit }} options growth: of the arm
  * @returns {ClaimAnswer}
  */
 function judgeClaim(claim, { arm, growth }) {
@@ -65,8 +65,8 @@ function judgeFailure(failsAt, { reason, tolerance }, growth) {
     return createAnswer(NOT_TESTABLE, 'the machine ended it, not the control plane')
   const failures = rounds.flatMap(({ failedAt }) => failedAt ?? [])
   if (failures.length === 0) {
-    const least = Math.min(...rounds.map(({ sidecars }) => sidecars))
-    return least < failsAt
+    const fewestSidecars = Math.min(...rounds.map(({ sidecars }) => sidecars))
+    return fewestSidecars < failsAt
       ? createAnswer(NOT_TESTABLE, `it was given fewer than the published ${failsAt}: ask for more with --sidecars`)
       : createAnswer('contradicted')
   }
@@ -112,16 +112,20 @@ function judgeSteps({ steps: theirs = [] }, growth) {
   const ours = theirs
     .map(({ sidecars }, i) => `${stepSeconds[i]?.median?.toFixed(2) ?? '-'} s at ${sidecars}`)
     .join(', ')
-  const measured = stepSeconds.flatMap(seconds => (seconds && seconds.median !== null ? [seconds] : []))
-  const last = measured.at(-1)
-  if (!last || measured.length < theirs.length)
+  const knownSeconds = stepSeconds.flatMap(seconds => (seconds && seconds.median !== null ? [seconds] : []))
+  const last = knownSeconds.at(-1)
+  if (!last || knownSeconds.length < theirs.length)
     return createUntestableAnswer('not every one of these steps was taken: ask for more with --sidecars', ours)
   const isWithin = theirs.every(({ leastSeconds, mostSeconds }, i) => {
-    const median = Number(measured[i].median)
+    const median = Number(knownSeconds[i].median)
     return median >= leastSeconds && median <= mostSeconds
   })
   if (isWithin) return { status: 'reproduced', ours, reason: '' }
-  const rises = last.values.flatMap((seconds, i) => (seconds === null ? [] : seconds - Number(measured[0].values[i])))
+  const first = knownSeconds[0]
+  const rises = last.values.flatMap((seconds, i) => {
+    const firstSeconds = first.values[i]
+    return seconds === null || firstSeconds === null ? [] : seconds - firstSeconds
+  })
   const { low, high } = summariseValues(rises)
   if (low === null || high === null || (low <= 0 && high >= 0))
     return createUntestableAnswer('outside of the ranges, and no rise shown', ours)

@@ -18,11 +18,11 @@ import { findSeries, readAxisOrPlane, renderArmConditions } from './arms.js'
 
 /**
  * Tests a plateau. Reproduced: it begins at the published value. Direction only: at another value. Contradicted: the quantity
- * falls up to the last value. Not testable: fewer than three values were measured, or a published one was not; intervals are
- * missing or too wide; or the control plane was seldom at its limit (`renderUnboundPhase`).
+ * falls up to the last value. Not testable: fewer than three values were measured, or a published one was not; the least value
+ * is 0; intervals are missing or too wide; or the control plane was seldom at its limit (`renderUnboundPhase`).
  * @param {Plateau} relation
  * @param {Summary} summary
- * @returns {ClaimAnswer} ours: null if the run lacks such arms, or fewer than three values were measured
+ * @returns {ClaimAnswer} ours: null if the run lacks such arms, fewer than three values were measured, or the least one is 0
  */
 export function testPlateau({ quantity, over, among, before, from }, summary) {
   const listValues = (/** @type {SummaryArm} */ arm) => listRoundValues(arm, quantity, among.service)
@@ -30,10 +30,10 @@ export function testPlateau({ quantity, over, among, before, from }, summary) {
   if ('why' in selection) return createUntestableAnswer(selection.why)
   const { series, isAtCap } = selection
   const plateau = findPlateau({ group: series, across: over, quantity, seed: summary.run.seed })
-  const measured = series.filter(arm => listValues(arm).some(value => value !== null))
+  const measuredArms = series.filter(arm => listValues(arm).some(value => value !== null))
   if (!plateau)
     return createUntestableAnswer(
-      measured.length >= 3 ? 'nothing has a ratio to 0' : 'fewer than three values were measured',
+      measuredArms.length >= 3 ? 'nothing has a ratio to 0' : 'fewer than three values were measured',
     )
   const { ratio, isSure, last } = plateau
   const conditions = renderArmConditions(series, { hasCap: isAtCap })
@@ -43,10 +43,10 @@ export function testPlateau({ quantity, over, among, before, from }, summary) {
     const why = ratio.low === null ? 'indicative only: too few rounds for an interval' : 'not clear'
     return createUntestableAnswer(why, ours)
   }
-  const missing = [before, from].filter(at => !measured.some(arm => readAxisOrPlane(arm, over) === at))
-  if (missing.length > 0) return createUntestableAnswer(`no value at ${missing.join(' and ')}`, ours)
-  const unbound = renderUnboundPhase({ arm: measured[0], quantity, over })
-  if (unbound !== null) return createUntestableAnswer(unbound, ours)
+  const missingPoints = [before, from].filter(at => !measuredArms.some(arm => readAxisOrPlane(arm, over) === at))
+  if (missingPoints.length > 0) return createUntestableAnswer(`no value at ${missingPoints.join(' and ')}`, ours)
+  const unboundReason = renderUnboundPhase({ arm: measuredArms[0], quantity, over })
+  if (unboundReason !== null) return createUntestableAnswer(unboundReason, ours)
   if (plateau.from === last) return { status: 'contradicted', ours, reason: `no plateau up to ${last}` }
   return plateau.from === from
     ? { status: 'reproduced', ours, reason: '' }

@@ -33,22 +33,22 @@ export function testRatio(relation, summary) {
   const selection = findArmPair({ arms: listArms(summary), numerator, denominator, otherCaps, computeRatios })
   if ('why' in selection) {
     const planes = [numerator.plane, denominator.plane]
-    const missing = summary.notMeasured.filter(({ plane }) => planes.includes(plane))
-    // The report gives the reason of a plane that was not measured once, for the whole run.
-    const reason = missing.length > 0 ? `not measured: ${missing.map(m => m.plane).join(', ')}` : selection.why
-    return createUntestableAnswer(reason)
+    const missingPlanes = summary.notMeasured.flatMap(({ plane }) => (planes.includes(plane) ? [plane] : []))
+    // The report says once for the whole run why a plane was not measured.
+    const why = missingPlanes.length > 0 ? `not measured: ${missingPlanes.join(', ')}` : selection.why
+    return createUntestableAnswer(why)
   }
   const { pair, isAtCap } = selection
   const { a, b } = pair
-  const judged = judgeRatios({ summary, quantity, a, b, ratios: computeRatios(a, b) })
+  const judgement = judgeRatios({ summary, quantity, a, b, ratios: computeRatios(a, b) })
   const namedLimit = numerator.cpuLimitCores ?? denominator.cpuLimitCores
   const caveats = renderCaveats({ arms: a === b ? [a] : [a, b], quantity, isAtCap, namedLimit })
   const conditions = renderArmConditions([a, b], { hasCap: isAtCap })
-  const unbound = renderUnboundByShards([a, b], quantity)
-  const { status, reasons } = chooseRatioStatus(relation, { ...judged, isAtCap, unbound })
+  const unboundReason = renderUnboundByShards([a, b], quantity)
+  const { status, reasons } = chooseRatioStatus(relation, { ...judgement, isAtCap, unboundReason })
   return {
     status,
-    ours: judged.ratio.median === null ? null : `${renderRatioWithInterval(judged.ratio)} (${conditions})`,
+    ours: judgement.ratio.median === null ? null : `${renderRatioWithInterval(judgement.ratio)} (${conditions})`,
     reason: [...reasons, ...caveats].join('; '),
   }
 }
@@ -56,12 +56,13 @@ export function testRatio(relation, summary) {
 /**
  * Chooses the status of a published ratio by the judged one.
  * @param {Ratio} relation
- * @param {ReturnType<typeof judgeRatios> & { isAtCap: boolean, unbound: string | null }} judged isAtCap: the arms have the published
- *   CPU limits; unbound: the reason why more shards cannot help
+ * @param {ReturnType<typeof judgeRatios> & { isAtCap: boolean, unboundReason: string | null }} judgement isAtCap: the arms have the
+ *   published CPU limits; unboundReason: why more shards cannot help; null: they can
  * @returns {{ status: ClaimAnswer['status'], reasons: string[] }} reasons: [] if it is reproduced
  */
-function chooseRatioStatus({ ratio: theirs, tolerance, otherCaps }, { ratio, verdict, why, isAtCap, unbound }) {
-  if (unbound !== null) return { status: NOT_TESTABLE, reasons: [unbound] }
+function chooseRatioStatus({ ratio: theirs, tolerance, otherCaps }, judgement) {
+  const { ratio, verdict, why, isAtCap, unboundReason } = judgement
+  if (unboundReason !== null) return { status: NOT_TESTABLE, reasons: [unboundReason] }
   if (ratio.median === null || (verdict !== 'lower' && verdict !== 'higher'))
     return { status: NOT_TESTABLE, reasons: [why] }
   if (verdict !== (theirs < 1 ? 'lower' : 'higher'))
@@ -75,7 +76,8 @@ function chooseRatioStatus({ ratio: theirs, tolerance, otherCaps }, { ratio, ver
 }
 
 /**
- * Renders why more shards cannot help: with fewer of them the control plane was seldom at its limit, or it is unknown how often.
+ * Renders why more shards cannot help. With fewer of them the control plane was seldom at its limit, or its share of the phase at the
+ * limit is not known.
  * @param {SummaryArm[]} pair
  * @param {string} quantity
  * @returns {string | null} null: it was at its limit, both arms have the same number of shards, or the quantity is not the time of a

@@ -10,14 +10,14 @@ import { CLAIM_QUANTITIES } from './answers.js'
 
 export const SHAPES = /** @type {const} */ (['rises', 'falls', 'flat', 'line', 'bends'])
 
-const words = z.string().min(1)
+const nonEmptyText = z.string().min(1)
 const read = z.enum(['table', 'text', 'chart'])
 const count = z.int().positive()
 const quantity = createNameSchema('quantity', Object.keys(CLAIM_QUANTITIES))
 const selector = z.strictObject({
-  plane: words,
+  plane: nonEmptyText,
   /** The service whose sidecar has the quantity; absent: all sidecars. */
-  service: words.optional(),
+  service: nonEmptyText.optional(),
   .../** @type {Record<AxisName, z.ZodOptional<any>>} */ (
     Object.fromEntries(AXIS_NAMES.map(name => [name, AXES[name].schema.optional()]))
   ),
@@ -35,9 +35,9 @@ const ratio = z.strictObject({
   quantity,
   of: selector,
   to: selector,
-  /** A run at other caps than the published may show this at most: the ratio, its direction, or nothing. */
+  /** The most that a run at other CPU limits than the published can show: the ratio, its direction, or nothing. */
   otherCaps: z.enum(['ratio', 'direction', 'never']).default('ratio'),
-  /** The second arm has this quantity, if it is another one. */
+  /** The quantity of the second arm; absent: the same. */
   toQuantity: quantity.optional(),
   ratio: z.number().positive(),
   tolerance,
@@ -48,9 +48,12 @@ const shape = z
     shape: createNameSchema('shape', SHAPES),
     quantity,
     over: createNameSchema('axis', ['plane', ...AXIS_NAMES]),
-    /** It may lack a plane only if the axis is the plane. */
+    /** Its plane may be absent only if the axis is the plane. */
     among: selector.partial(),
-    /** It limits the excess of the maximum over the minimum, or the distance of a point from the straight line as a share of the rise. */
+    /**
+     * A fraction. flat: of the minimum, by which the maximum may exceed it; line and bends: of the rise, by which a point may be off
+     * the straight line.
+     */
     tolerance: tolerance.default(0.15),
   })
   .refine(({ over, among }) => over === 'plane' || among.plane !== undefined, 'among names no plane')
@@ -63,7 +66,7 @@ const plateau = z.strictObject({
   quantity,
   over: createNameSchema('axis', AXIS_NAMES),
   among: selector,
-  /** The plateau was published to begin between these values of the axis: it has the second one. */
+  /** Published values of the axis: `before` is the last below the plateau, and `from` is the first on it. */
   before: z.number(),
   from: z.number(),
 })
@@ -101,7 +104,7 @@ const growth = z
   )
 
 const relation = z
-  .strictObject({ ratio, shape, plateau, balance, growth, untestable: z.strictObject({ why: words }) })
+  .strictObject({ ratio, shape, plateau, balance, growth, untestable: z.strictObject({ why: nonEmptyText }) })
   .partial()
   .refine(kinds => Object.keys(kinds).length === 1, 'give one of ratio, shape, plateau, balance, growth and untestable')
 
@@ -111,31 +114,31 @@ const relation = z
  * @returns a Zod schema; `WrittenClaims` is its type
  */
 export function createClaimsSchema(experiments) {
-  const experiment = (experiments ? createNameSchema('experiment', experiments) : words).nullable()
+  const experiment = (experiments ? createNameSchema('experiment', experiments) : nonEmptyText).nullable()
   return z.strictObject({
     source: z.strictObject({
-      title: words,
-      publisher: words,
-      did: words,
+      title: nonEmptyText,
+      publisher: nonEmptyText,
+      did: nonEmptyText,
       read,
-      /** It is null if it is not known. */
-      hardware: words.nullable(),
-      /** It says how their setup differs from ours. */
-      unlike: words.optional(),
+      /** null: not known. */
+      hardware: nonEmptyText.nullable(),
+      /** How their setup differs from ours. */
+      unlike: nonEmptyText.optional(),
     }),
-    /** This experiment of the kit can test the claims; null: none can. */
+    /** The experiment of the kit that can test the claims; null: none can. */
     experiment,
     /** For a plane that the claims name, the profile that a mesh deploys: `{ envoy: envoy:istio }`. */
-    deployed: z.record(words, words).optional(),
+    deployed: z.record(nonEmptyText, nonEmptyText).optional(),
     claims: z.record(
       z.string().regex(/^[a-z][a-z0-9-]*$/, 'a claim is named in lower case, with digits and hyphens'),
       z.strictObject({
-        says: words,
+        says: nonEmptyText,
         /** How the numbers were read: off a table, a text or a chart. Absent: as those of the source. */
         read: read.optional(),
         /** Absent: that of the file. */
         experiment: experiment.optional(),
-        published: z.array(z.strictObject({ label: words, value: z.number(), unit: words })),
+        published: z.array(z.strictObject({ label: nonEmptyText, value: z.number(), unit: nonEmptyText })),
         relation,
       }),
     ),

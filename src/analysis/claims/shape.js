@@ -40,18 +40,18 @@ import { findSeries, readAxisOrPlane, renderArmConditions } from './arms.js'
 
 /**
  * Each shape with the fewest points that it needs, and the function that judges it.
- * @type {Record<Shape['shape'], { least: number, judge: (series: Series) => Finding }>}
+ * @type {Record<Shape['shape'], { pointsLeast: number, judge: (series: Series) => Finding }>}
  */
 const SHAPE_RULES = {
-  rises: { least: 2, judge: series => judgeDirection(series, 'higher') },
-  falls: { least: 2, judge: series => judgeDirection(series, 'lower') },
-  flat: { least: 2, judge: judgeFlat },
+  rises: { pointsLeast: 2, judge: series => judgeDirection(series, 'higher') },
+  falls: { pointsLeast: 2, judge: series => judgeDirection(series, 'lower') },
+  flat: { pointsLeast: 2, judge: judgeFlat },
   line: {
-    least: 3,
+    pointsLeast: 3,
     judge: series => judgeOffLine(series, ({ median }, most) => (median <= most ? 'reproduced' : 'direction only')),
   },
   bends: {
-    least: 3,
+    pointsLeast: 3,
     judge: series =>
       judgeOffLine(series, ({ low, high }, most) => {
         if (low > most) return 'reproduced'
@@ -104,9 +104,9 @@ export function testShape({ shape, quantity, over, among, tolerance }, summary) 
  * @returns {Finding} not testable also: there are fewer points or rounds than the shape and an interval need
  */
 function judgeShape(shape, { points, isSequential, ...series }) {
-  const { least, judge } = SHAPE_RULES[shape]
-  if (points.length < least)
-    return { status: NOT_TESTABLE, why: `${points.length} of the ${least} points that are needed` }
+  const { pointsLeast, judge } = SHAPE_RULES[shape]
+  if (points.length < pointsLeast)
+    return { status: NOT_TESTABLE, why: `${points.length} of the ${pointsLeast} points that are needed` }
   const rounds = Math.min(...points.map(({ values }) => values.filter(value => value !== null).length))
   const roundsLeast = chooseRoundsLeast(isSequential)
   if (rounds < roundsLeast)
@@ -140,9 +140,9 @@ function judgeDirection({ points, judgePoints }, direction) {
   const factor = `last over first ${renderRatioWithInterval(ratio)}`
   if (verdict !== direction) return { status: 'contradicted', why: factor }
   const opposite = direction === 'higher' ? 'lower' : 'higher'
-  const back = points.slice(1).find((point, i) => judgePoints(point, points[i]).verdict === opposite)
-  return back
-    ? { status: 'direction only', why: `${factor}, but a step back at ${back.at}` }
+  const stepBack = points.slice(1).find((point, i) => judgePoints(point, points[i]).verdict === opposite)
+  return stepBack
+    ? { status: 'direction only', why: `${factor}, but a step back at ${stepBack.at}` }
     : { status: 'reproduced', why: factor }
 }
 
@@ -164,8 +164,8 @@ function judgeFlat({ points, tolerance, judgePoints }) {
 /**
  * Judges how far rising points are off a straight line. Points that fall, or show no difference, are judged by their direction.
  * @param {Series} series its axis has numbers
- * @param {(off: Record<'median' | 'low' | 'high', number>, most: number) => ClaimAnswer['status']} judge chooses the status from the
- *   median distance with its interval, and from the tolerance; all are fractions of the rise
+ * @param {(distance: Record<'median' | 'low' | 'high', number>, most: number) => ClaimAnswer['status']} judge chooses the status by
+ *   the median distance with its interval, and by the tolerance (most); all are fractions of the rise
  * @returns {Finding} why: the distance with its interval, or the reason why it is not shown
  */
 function judgeOffLine(series, judge) {

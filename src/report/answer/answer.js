@@ -3,7 +3,7 @@ import { listResults } from '../../kinds/sections.js'
 import { groupBy } from '../../lib/group-by.js'
 import { foldTail } from '../../lib/log-tail.js'
 import { renderCommand } from '../../lib/render-command.js'
-import { renderArmName } from '../../model/arms.js'
+import { pickPlaneChoice, renderArmName } from '../../model/arms.js'
 import { listArms } from '../../model/results.js'
 import { renderRowName } from '../../parity/verdict/checks.js'
 import { listDifferingRows } from '../../parity/verdict/rows.js'
@@ -64,18 +64,19 @@ export function createAnswer(summary, { seconds = null, unfinished = [], place }
 
 /** Renders that there is no verdict, and why if it is known. @param {Summary} summary @returns {string} a sentence */
 function renderNoVerdict(summary) {
-  const measured = listArms(summary).filter(arm => arm.trials.completed > 0 && arm.repeatOf === null)
-  if (measured.length === 0) return 'Nothing was measured.'
-  const proxies = new Set(measured.filter(arm => arm.hasSidecars).map(({ plane, variant }) => `${plane}${variant}`))
-  return proxies.size === 1 ? 'One proxy was measured: there is nothing to compare it with.' : 'There is no verdict.'
+  const measuredArms = listArms(summary).filter(arm => arm.trials.completed > 0 && arm.repeatOf === null)
+  if (measuredArms.length === 0) return 'Nothing was measured.'
+  const proxies = measuredArms.filter(arm => arm.hasSidecars).map(arm => JSON.stringify(pickPlaneChoice(arm)))
+  const isOne = new Set(proxies).size === 1
+  return isOne ? 'One proxy was measured: there is nothing to compare it with.' : 'There is no verdict.'
 }
 
 /**
- * Renders that work was equal, except for what the experiment sets aside; instead, if there are scripts of the user, how they were
- * compared.
+ * Renders that work was equal, except for what the experiment sets aside. If there are scripts of the user, it renders how they were
+ * compared instead.
  * @param {Pick<Summary, 'parity' | 'results' | 'relaxes'>} summary
- * @returns {string[]} sentences; [] if it was not checked, or is not equal (a warning says so); also if a plane is as deployed, and nothing is
- *   set aside and no scripts are noted
+ * @returns {string[]} sentences; []: work was not checked, or is not equal (a warning says so), or some planes run as deployed, and
+ *   there is neither an exception nor a note on scripts
  */
 function renderEqualWork({ parity, results, relaxes }) {
   if (parity.length === 0) return []
@@ -132,16 +133,16 @@ function renderThresholdVerdicts({ thresholds }) {
  */
 function listAbsentProxies({ notMeasured, results }) {
   const isLimitTooLarge = (/** @type {Summary['notMeasured'][number]} */ row) => row.cpuLimitsCores !== undefined
-  const missing = notMeasured.filter(row => !isLimitTooLarge(row) && !row.isRefused)
-  const refused = notMeasured.filter(row => row.isRefused)
-  const tooLarge = notMeasured.filter(isLimitTooLarge)
+  const missingRows = notMeasured.filter(row => !isLimitTooLarge(row) && !row.isRefused)
+  const refusedRows = notMeasured.filter(row => row.isRefused)
+  const tooLargeRows = notMeasured.filter(isLimitTooLarge)
   // `doctor` is no help where no program is missing: the reason of a refusal names what to change.
   const doctor = { command: renderCommand('doctor'), gives: 'what is missing, and how to get it' }
   return [
-    ...groupByReason(missing, [doctor]),
-    ...groupByReason(refused, []),
+    ...groupByReason(missingRows, [doctor]),
+    ...groupByReason(refusedRows, []),
     ...groupByReason(listFailedPlanes({ results }), []),
-    ...groupByReason(tooLarge, []),
+    ...groupByReason(tooLargeRows, []),
   ]
 }
 

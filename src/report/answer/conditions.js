@@ -154,10 +154,12 @@ function renderCpus({ cpus, cpuModel }) {
  * @returns {string} at most MODEL_LENGTH_MOST characters
  */
 export function shortenModel(model) {
-  const words = model
+  const shortModel = model
     .replace(/\((R|TM|C)\)/gi, '')
     .replace(/ CPU| Processor| \d+-Core|@.*$/gi, '')
     .replace(/\s+/g, ' ')
     .trim()
-  return words.length <= MODEL_LENGTH_MOST ? words : words.slice(0, MODEL_LENGTH_MOST).replace(/ \S*$/, '')
+  return shortModel.length <= MODEL_LENGTH_MOST
+    ? shortModel
+    : shortModel.slice(0, MODEL_LENGTH_MOST).replace(/ \S*$/, '')
 }

@@ -37,12 +37,12 @@ const WIDTHS = { width: 560, label: 150, value: 150, letters: 20 }
  * @returns {{ title: string, header: Markup, body: Markup }} title: the first verdict
  */
 export function renderAnswerHtml({ conditions, pictures, verdicts, basis, notes = [], warnings, notMeasured }) {
-  const [headline, ...others] = verdicts
+  const [headline, ...otherVerdicts] = verdicts
   return {
     title: headline,
     header: html`<header>
 <h1 class="answer">${headline}</h1>
-${others.map(line => html`<p class="second">${line}</p>`)}
+${otherVerdicts.map(line => html`<p class="second">${line}</p>`)}
 <p class="muted">${[...basis, ...notes].join(' ')}</p>
 ${warnings.length > 0 ? html`<ul class="warnings">${warnings.map(line => html`<li>${line}</li>`)}</ul>` : null}
 </header>`,
@@ -62,8 +62,8 @@ ${renderNotMeasuredSection(notMeasured)}
  */
 function renderPictureWithPanels(picture) {
   const panels = listPanels(picture)
-  const drawn = panels.filter(({ bars }) => bars.length > 0 && bars.length <= BARS_MOST).slice(0, PANELS_MOST)
-  return html`${drawn.length > 0 ? html`<div class="panels">${drawn.map(panel => trustMarkup(drawPanel(panel)))}</div>` : null}
+  const drawnPanels = panels.filter(({ bars }) => bars.length > 0 && bars.length <= BARS_MOST).slice(0, PANELS_MOST)
+  return html`${drawnPanels.length > 0 ? html`<div class="panels">${drawnPanels.map(panel => trustMarkup(drawPanel(panel)))}</div>` : null}
 ${renderPictureTable(picture)}`
 }
 
@@ -75,8 +75,8 @@ ${renderPictureTable(picture)}`
  */
 export function listPanels({ columns, rows }) {
   const proxies = rows.filter(({ isBaseline }) => !isBaseline)
-  const indexed = columns.map(({ group, heading }, index) => ({ group, heading, index }))
-  return [...groupBy(indexed, ({ group, heading }) => group ?? heading)].map(([title, panelColumns]) => {
+  const indexedColumns = columns.map(({ group, heading }, index) => ({ group, heading, index }))
+  return [...groupBy(indexedColumns, ({ group, heading }) => group ?? heading)].map(([title, panelColumns]) => {
     const headings = panelColumns.map(({ heading }) => heading)
     const listBars = (/** @type {Picture['rows'][0]} */ row) =>
       panelColumns.flatMap(({ group, heading, index }) => {
@@ -97,9 +97,9 @@ export function listPanels({ columns, rows }) {
  * @returns {string} SVG
  */
 export function drawPanel({ title, bars }, widths = WIDTHS) {
-  const largest = Math.max(...bars.map(({ cell }) => Math.max(Number(cell.value), cell.high ?? 0)))
+  const largestValue = Math.max(...bars.map(({ cell }) => Math.max(Number(cell.value), cell.high ?? 0)))
   const pixelsOfLargest = widths.width - widths.label - widths.value
-  const scale = (/** @type {number} */ value) => (largest === 0 ? 0 : (pixelsOfLargest * value) / largest)
+  const scale = (/** @type {number} */ value) => (largestValue === 0 ? 0 : (pixelsOfLargest * value) / largestValue)
   const height = TITLE_PIXELS + ROW_PIXELS * bars.length
   const values = bars.map(({ label, cell }) => `${label} ${cell.text}`).join('; ')
   const description = escapeMarkup(`${title}: ${values}`)

@@ -23,11 +23,14 @@ export function renderPictures(pictures, linesMost) {
   /** @type {string[]} */
   const lines = []
   for (const picture of pictures) {
-    const room = linesMost - lines.length - renderPicture(picture, 0).length
-    const count = picture.rows.length
-    if (room < Math.min(CUT_ROWS_LEAST, count)) break
-    if (room >= count) lines.push(...renderPicture(picture))
-    else lines.push(...renderPicture(picture, room - 1), `  and ${count - room + 1} more rows: --details`)
+    const availableLines = linesMost - lines.length - renderPicture(picture, 0).length
+    const rowCount = picture.rows.length
+    if (availableLines < Math.min(CUT_ROWS_LEAST, rowCount)) break
+    if (availableLines >= rowCount) lines.push(...renderPicture(picture))
+    else {
+      const shownRows = availableLines - 1
+      lines.push(...renderPicture(picture, shownRows), `  and ${rowCount - shownRows} more rows: --details`)
+    }
   }
   return lines
 }
@@ -40,9 +43,9 @@ export function renderPictures(pictures, linesMost) {
  * @returns {string[]} lines: one of headings, one more above it if columns have groups, then one for each row
  */
 export function renderPicture(picture, rowCount = picture.rows.length) {
-  const fitted = fitToWidth(picture)
-  const { columns, rows } = fitted
-  const widths = computeWidths(fitted)
+  const fittedPicture = fitToWidth(picture)
+  const { columns, rows } = fittedPicture
+  const widths = computeWidths(fittedPicture)
   const labelWidth = Math.max(...rows.map(({ label }) => label.length))
   const renderLine = (/** @type {string} */ label, /** @type {string[]} */ parts) =>
     `${INDENT}${label.padEnd(labelWidth)}${LABEL_GAP}${parts.join(GAP)}`.trimEnd()
@@ -51,14 +54,14 @@ export function renderPicture(picture, rowCount = picture.rows.length) {
     return isBar || align === 'left' ? text.padEnd(widths[column]) : text.padStart(widths[column])
   }
   const spans = listSpans(columns)
-  const groups = spans.map(({ group, from, to }) => group.padStart(computeSpanWidth(widths, from, to)))
+  const groupTexts = spans.map(({ group, from, to }) => group.padStart(computeSpanWidth(widths, from, to)))
   const headings = columns.map(({ heading }) => heading)
   const columnTexts = columns.map(({ isBar }, i) => {
     const cells = rows.map(row => row.cells[i])
     return isBar ? renderBarColumn(cells) : cells.map(renderCell)
   })
   return [
-    ...(spans.some(({ group }) => group !== '') ? [renderLine('', groups)] : []),
+    ...(spans.some(({ group }) => group !== '') ? [renderLine('', groupTexts)] : []),
     renderLine('', headings.map(alignText)),
     ...rows.slice(0, rowCount).map(({ label }, row) => {
       const texts = columnTexts.map(column => column[row])
@@ -111,8 +114,8 @@ function computeSpanWidth(widths, from, to) {
  */
 function computeWidths({ columns, rows }) {
   const widths = columns.map(({ heading, isBar }, i) => {
-    const texts = Math.max(...rows.map(({ cells }) => renderCell(cells[i]).length))
-    return Math.max(heading.length, texts + (isBar && rows.length > 1 ? 2 + BAR_WIDTH : 0))
+    const textWidth = Math.max(...rows.map(({ cells }) => renderCell(cells[i]).length))
+    return Math.max(heading.length, textWidth + (isBar && rows.length > 1 ? 2 + BAR_WIDTH : 0))
   })
   for (const { group, from, to } of listSpans(columns))
     widths[from] += Math.max(0, group.length - computeSpanWidth(widths, from, to))
@@ -128,12 +131,12 @@ function fitToWidth(picture) {
   const availableWidth = COLUMNS_MOST - INDENT.length - LABEL_GAP.length
   const labelWidth = Math.max(...picture.rows.map(({ label }) => label.length))
   for (let count = picture.columns.length; count > 0; count--) {
-    const narrowed = keepFirstColumns(picture, count)
-    if (labelWidth + computeSpanWidth(computeWidths(narrowed), 0, count) <= availableWidth) return narrowed
+    const narrowPicture = keepFirstColumns(picture, count)
+    if (labelWidth + computeSpanWidth(computeWidths(narrowPicture), 0, count) <= availableWidth) return narrowPicture
   }
-  const first = keepFirstColumns(picture, 1)
-  const labelMost = Math.max(LABEL_LEAST, availableWidth - computeWidths(first)[0])
-  return { ...first, rows: first.rows.map(row => ({ ...row, label: clipText(row.label, labelMost) })) }
+  const narrowest = keepFirstColumns(picture, 1)
+  const labelMost = Math.max(LABEL_LEAST, availableWidth - computeWidths(narrowest)[0])
+  return { ...narrowest, rows: narrowest.rows.map(row => ({ ...row, label: clipText(row.label, labelMost) })) }
 }
 
 /** Keeps the first columns of a picture. @param {Picture} picture @param {number} count @returns {Picture} */

@@ -122,7 +122,7 @@ function composeScreen(answer, more, { hasNotes, gapsMost, titleLinesMost, hasNo
 }
 
 /**
- * The parts of a screen that share the lines which title, gaps and end leave.
+ * The parts of a screen that share the lines beside its title, gaps and end.
  * @typedef {object} Parts
  * @property {boolean} isParagraph the basis begins with the verdicts
  * @property {Picture[]} pictures
@@ -133,9 +133,9 @@ function composeScreen(answer, more, { hasNotes, gapsMost, titleLinesMost, hasNo
  */
 
 /**
- * Allocates the lines that title, gaps and end leave to the other parts. First one command and one warning have a line, then the
- * first rows of the picture and of the basis, then the verdicts, the rest of the basis and of the pictures, and last the further
- * warnings and commands.
+ * Allocates the lines beside title, gaps and end to the other parts. One command and one warning have a line first. The first rows
+ * of the picture and of the basis follow, then the verdicts, then all else of the basis and of the pictures. Further warnings and
+ * commands come last.
  * @param {number} linesMost for all parts together
  * @param {Parts} parts
  * @returns {Record<'pictures' | 'verdicts' | 'basis' | 'warnings' | 'commands', string[]>} the lines of each part
@@ -144,12 +144,14 @@ function composeScreen(answer, more, { hasNotes, gapsMost, titleLinesMost, hasNo
 function allocateLines(linesMost, { isParagraph, pictures, verdicts, basis, warnings, commands }) {
   const availableLines = linesMost - Math.min(1, commands.length) - Math.min(1, warnings.length)
   // The picture is the answer: its first rows have lines before the last verdicts and before the basis.
-  const [first] = pictures
-  const pictureLeast = first ? renderPicture(first, Math.min(ROWS_LEAST, first.rows.length)).length : 0
+  const [firstPicture] = pictures
+  const pictureLeast = firstPicture
+    ? renderPicture(firstPicture, Math.min(ROWS_LEAST, firstPicture.rows.length)).length
+    : 0
   const verdictsLeast = isParagraph ? Math.min(VERDICT_LINES_MOST, verdicts.length) : 0
   const basisLeast = Math.min(verdictsLeast + BASIS_LINES_LEAST, basis.length)
-  const verdictRoom = Math.max(1, availableLines - pictureLeast - basisLeast)
-  const verdictLines = cutLines(isParagraph ? [] : verdicts, Math.min(VERDICT_LINES_MOST, verdictRoom))
+  const verdictsMost = Math.max(1, availableLines - pictureLeast - basisLeast)
+  const verdictLines = cutLines(isParagraph ? [] : verdicts, Math.min(VERDICT_LINES_MOST, verdictsMost))
   const remainingLines = availableLines - verdictLines.length
   const basisLines = cutLines(basis, Math.max(basisLeast, remainingLines - pictureLeast))
   const pictureLines = renderPictures(pictures, remainingLines - basisLines.length)

@@ -46,10 +46,10 @@ export function renderRunWarnings(summary) {
  * @returns {string[]} one warning; [] if work was equal but for these, or was not checked
  */
 function renderUnequalWork(summary) {
-  const wrong = listDifferingRows(summary).wrong.map(renderRowName)
-  return wrong.length === 0
+  const names = listDifferingRows(summary).wrong.map(renderRowName)
+  return names.length === 0
     ? []
-    : [`UNEQUAL WORK (${wrong.join(', ')}): their costs cannot be compared; the report says what differs.`]
+    : [`UNEQUAL WORK (${names.join(', ')}): their costs cannot be compared; the report says what differs.`]
 }
 
 /**
@@ -73,12 +73,12 @@ function renderSpareCpu({ results, machine }) {
  */
 function renderBufferedAnswers(summary) {
   const arms = listArms(summary).filter(arm => arm.hasSidecars)
-  const buffering = arms.filter(({ spoiled }) => spoiled.some(({ gate }) => gate === 'streams'))
-  const names = [...new Set(buffering.map(renderArmName))]
+  const bufferingArms = arms.filter(({ spoiled }) => spoiled.some(({ gate }) => gate === 'streams'))
+  const names = [...new Set(bufferingArms.map(renderArmName))]
   if (names.length === 0) return []
-  const others = [...new Set(arms.map(renderArmName))].filter(name => !names.includes(name))
-  const rest = others.length === 0 ? '' : `, and ${joinWords(others)} passed each chunk on: no equal work`
-  return [`${joinWords(names)} kept answers until their last chunk${rest}.`]
+  const otherNames = [...new Set(arms.map(renderArmName))].filter(name => !names.includes(name))
+  const contrast = otherNames.length === 0 ? '' : `, and ${joinWords(otherNames)} passed each chunk on: no equal work`
+  return [`${joinWords(names)} kept answers until their last chunk${contrast}.`]
 }
 
 /**
@@ -87,15 +87,16 @@ function renderBufferedAnswers(summary) {
  * @returns {string} a sentence
  */
 function renderContradictionWarning({ a, b, measured }) {
-  const amounts = measured.map(({ load }) =>
+  const loadTexts = measured.map(({ load }) =>
     load.kind === 'open' ? `at ${load.ratePerSecond} req/s` : `with ${load.users} users`,
   )
-  const isOneLoad = new Set(amounts).size < amounts.length
+  // Two measurements under one load differ in how their arms ran.
+  const hasSameLoads = new Set(loadTexts).size < loadTexts.length
   const gaps = measured.map(({ load, cpuLimitCores, ratio }, i) => {
     const gap = `${Math.abs(100 * (1 - ratio)).toFixed(0)} % ${ratio < 1 ? 'less' : 'more'}`
-    const way = isOneLoad ? ` ${load.isInterleaved ? 'interleaved' : 'alone'}` : ''
+    const mode = hasSameLoads ? ` ${load.isInterleaved ? 'interleaved' : 'alone'}` : ''
     const limit = cpuLimitCores === null ? '' : ` at ${cpuLimitCores} CPU each`
-    return `${gap}${i === 0 ? ` than ${b}` : ''} ${amounts[i]}${way}${limit}`
+    return `${gap}${i === 0 ? ` than ${b}` : ''} ${loadTexts[i]}${mode}${limit}`
   })
   return `${a} uses ${gaps.join(', but ')}.`
 }
@@ -107,13 +108,14 @@ function renderContradictionWarning({ a, b, measured }) {
  * @returns {string[]} a sentence for each check, with the reason of its first arm; [] if none excluded so many
  */
 function renderSpoiledTrials({ results }) {
-  const answered = results.filter(result => !hasOutcome(result))
-  const compared = answered.flatMap(({ comparisons }) =>
+  const resultsWithoutOutcome = results.filter(result => !hasOutcome(result))
+  const comparedNames = resultsWithoutOutcome.flatMap(({ comparisons }) =>
     comparisons.filter(c => !c.isControl).flatMap(({ a, b }) => [a, b]),
   )
+  const isCompared = (/** @type {SummaryArm} */ arm) => comparedNames.some(name => name.startsWith(renderArmName(arm)))
   // Applications alone, with which nothing is compared, are only for orientation.
-  const arms = listArms({ results: answered }).filter(
-    arm => arm.hasSidecars || arm.load.kind === 'open' || compared.some(name => name.startsWith(renderArmName(arm))),
+  const arms = listArms({ results: resultsWithoutOutcome }).filter(
+    arm => arm.hasSidecars || arm.load.kind === 'open' || isCompared(arm),
   )
   const spoils = arms.flatMap(arm => {
     const total = arm.trials.completed + arm.trials.failed + arm.trials.invalid
@@ -131,9 +133,9 @@ function renderSpoiledTrials({ results }) {
   return gates
     .toSorted((x, y) => y.trials / y.total - x.trials / x.total)
     .map(({ gate, reason, trials, total, names }) => {
-      const words = gate === 'failed' ? 'trials that failed' : (GATES.get(gate)?.words ?? gate)
-      const whose = names.length === 1 ? ` of ${names[0]}` : ''
-      return `${capitalise(words)} in ${trials} of ${total} trials${whose}: ${reason.split('\n')[0]}.`
+      const gateText = gate === 'failed' ? 'trials that failed' : (GATES.get(gate)?.words ?? gate)
+      const onlyArm = names.length === 1 ? ` of ${names[0]}` : ''
+      return `${capitalise(gateText)} in ${trials} of ${total} trials${onlyArm}: ${reason.split('\n')[0]}.`
     })
 }
 

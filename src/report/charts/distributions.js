@@ -47,22 +47,25 @@ const PERCENTILE_LINES = {
  * @returns {Chart}
  */
 export function drawDistributions({ title, name, lines }) {
-  const largest = PERCENTILES.at(-1) ?? 1
-  const drawn = lines.map(line => ({ ...line, grid: line.grid.filter(([q]) => q > 0 && q <= largest + 1e-9) }))
-  const times = drawn.flatMap(({ grid }) => grid.map(([, ms]) => ms)).filter(ms => ms > 0)
+  const largestQuantile = PERCENTILES[PERCENTILES.length - 1]
+  const drawnLines = lines.map(line => ({
+    ...line,
+    grid: line.grid.filter(([q]) => q > 0 && q <= largestQuantile + 1e-9),
+  }))
+  const times = drawnLines.flatMap(({ grid }) => grid.map(([, ms]) => ms)).filter(ms => ms > 0)
   const isLogarithmic = Math.max(...times) > LOGARITHMIC_FROM * Math.min(...times)
   return createLineChart(
-    { title, lines: drawn, renderLine: renderPercentiles },
+    { title, lines: drawnLines, renderLine: renderPercentiles },
     {
       bottom: 40,
       tooltip: { trigger: 'item', confine: true, formatter: '{a}: {b}' },
       xAxis: createAxisBelow('percentile', {
-        max: computeNines(largest),
+        max: computeNines(largestQuantile),
         axisLabel: { show: false },
         splitLine: { show: false },
       }),
       yAxis: createAxis({ type: isLogarithmic ? 'log' : 'value', name: `${name}, ms`, nameGap: 46 }),
-      series: drawn.map(({ label, colour, grid }, i) =>
+      series: drawnLines.map(({ label, colour, grid }, i) =>
         createChartSeries('line', {
           label,
           colour,
@@ -73,7 +76,7 @@ export function drawDistributions({ title, name, lines }) {
             value: [computeNines(quantile), roundToFourDigits(ms)],
             name: `${renderQuantileName(quantile)}, ${roundToFourDigits(ms)} ms`,
             // A mark at each of a hundred points would hide the line.
-            ...(PERCENTILES.some(named => isSameQuantile(named, quantile)) ? {} : { symbol: 'none' }),
+            ...(PERCENTILES.some(percentile => isSameQuantile(percentile, quantile)) ? {} : { symbol: 'none' }),
           })),
           ...(i === 0 ? { markLine: PERCENTILE_LINES } : {}),
         }),

@@ -28,10 +28,10 @@ import {
  * @property {{ baseMillicores: number, slopeMillicoresPerRequestPerSecond: number } | null} fit null: no line was fitted
  */
 /**
- * The share of sidecars that have a configuration, as a curve of [seconds, fraction]; []: none has it.
+ * The share of sidecars that have a configuration. curve: pairs of seconds and fraction; []: no sidecar has it.
  * @typedef {{ label: string, colour: number, curve: [number, number][] }} ShareLine
  */
-/** @typedef {{ label: string, colour: number, points: { at: number, value: number }[] }} AxisLine at: the place on the axis below */
+/** @typedef {{ label: string, colour: number, points: { at: number, value: number }[] }} AxisLine at: the position on the axis below */
 /**
  * @typedef {{ label: string, colour: number,
  *   memory: NonNullable<import('../../model/types.ts').GrowthFit['memory']> }} MemoryLine memory of a control plane, with at least one
@@ -60,13 +60,13 @@ export function drawOverLimit({ title, lines }) {
           name: `${label} at ${cores} cores: ${ratePerSecond.toFixed(0)} requests/s, ${isHeld ? 'held' : 'failed'}`,
           ...(isHeld ? {} : { symbol: 'emptyCircle' }),
         }))
-        const limits = answers.map(answer => ({
+        const diamonds = answers.map(answer => ({
           value: [roundToFourDigits(answer.cores), roundToFourDigits(answer.ratePerSecond)],
           name: `${label}: ${renderHeldRate(answer)}`,
         }))
         return [
           createChartSeries('scatter', { label, colour, symbolSize: 9, data: trials }),
-          createChartSeries('scatter', { label, colour, symbol: 'diamond', symbolSize: 18, data: limits }),
+          createChartSeries('scatter', { label, colour, symbol: 'diamond', symbolSize: 18, data: diamonds }),
         ]
       }),
     },
@@ -79,7 +79,7 @@ export function drawOverLimit({ title, lines }) {
  * @returns {Chart}
  */
 export function drawOverRate({ title, lines }) {
-  const fitted = lines.map(({ label, colour, points, fit }) => ({
+  const fittedLines = lines.map(({ label, colour, points, fit }) => ({
     label,
     colour,
     summary: points.map(p => `${p.millicores.toFixed(0)} millicores at ${p.ratePerSecond}/s`).join(', '),
@@ -89,7 +89,12 @@ export function drawOverRate({ title, lines }) {
     computeFitted:
       fit && ((/** @type {number} */ at) => fit.baseMillicores + fit.slopeMillicoresPerRequestPerSecond * at),
   }))
-  return drawFittedLines({ title, axes: ['requests/s', 'millicores of all sidecars'], symbolSize: 9, lines: fitted })
+  return drawFittedLines({
+    title,
+    axes: ['requests/s', 'millicores of all sidecars'],
+    symbolSize: 9,
+    lines: fittedLines,
+  })
 }
 
 /**
@@ -98,7 +103,7 @@ export function drawOverRate({ title, lines }) {
  * @returns {Chart}
  */
 export function drawOverSidecars({ title, lines }) {
-  const fitted = lines.map(({ label, colour, memory: { points, baseBytes, bytesPerSidecar } }) => {
+  const fittedLines = lines.map(({ label, colour, memory: { points, baseBytes, bytesPerSidecar } }) => {
     const last = points[points.length - 1]
     const slope = `${(baseBytes / MIB).toFixed(1)} MiB and ${(bytesPerSidecar / 1000).toFixed(1)} kB a sidecar`
     return {
@@ -111,7 +116,12 @@ export function drawOverSidecars({ title, lines }) {
       computeFitted: (/** @type {number} */ at) => (baseBytes + bytesPerSidecar * at) / MIB,
     }
   })
-  return drawFittedLines({ title, axes: ['sidecars', 'MiB of the control plane'], symbolSize: 7, lines: fitted })
+  return drawFittedLines({
+    title,
+    axes: ['sidecars', 'MiB of the control plane'],
+    symbolSize: 7,
+    lines: fittedLines,
+  })
 }
 
 /**
@@ -164,11 +174,12 @@ function drawFittedLines({ title, axes: [below, beside], symbolSize, lines }) {
       yAxis: createAxisBeside(beside),
       series: lines.flatMap(({ label, colour, points, computeFitted }) => {
         const data = points.map(({ at, value, name }) => ({ value: [at, roundToFourDigits(value)], name }))
-        const measured = createChartSeries('scatter', { label, colour, symbolSize, data })
-        if (computeFitted === null) return [measured]
-        const places = points.map(({ at }) => at)
-        const ends = [Math.min(...places), Math.max(...places)].map(at => [at, roundToFourDigits(computeFitted(at))])
-        return [measured, createChartSeries('line', { label, colour, data: ends, ...style })]
+        const pointSeries = createChartSeries('scatter', { label, colour, symbolSize, data })
+        if (computeFitted === null) return [pointSeries]
+        const positions = points.map(({ at }) => at)
+        const [first, last] = [Math.min(...positions), Math.max(...positions)]
+        const ends = [first, last].map(at => [at, roundToFourDigits(computeFitted(at))])
+        return [pointSeries, createChartSeries('line', { label, colour, data: ends, ...style })]
       }),
     },
   )

@@ -17,7 +17,7 @@ import {
  * @import { Chart } from './style.js'
  */
 
-// The axis ends at the first and last sample, which are no round numbers: they have no labels.
+// The axis ends at the first and the last sample. Their times are no round numbers, so the ends have no labels.
 const WITHOUT_END_LABELS = { showMinLabel: false, showMaxLabel: false }
 
 /**

@@ -22,10 +22,10 @@ const ROWS_MANY = 7
 const LABEL_PIXELS = 145
 const LETTER_PIXELS = 8
 // The number of letters that two lines have room for.
-const LABEL_MOST = 40
+const LABEL_LETTERS_MOST = 40
 
 /**
- * Draws a row for each arm, with its median and interval in numbers on the right. Labels above LABEL_MOST characters
+ * Draws a row for each arm, with its median and interval in numbers on the right. Labels of more than LABEL_LETTERS_MOST characters
  * are cut.
  * @param {Rounds} options
  * @returns {Chart}
@@ -77,7 +77,9 @@ export function drawRounds({ title, unit, digits, rows }) {
 function createLabelAxis(rows, isMany) {
   const longest = Math.max(0, ...rows.map(({ label }) => label.length))
   const width = Math.min(LABEL_PIXELS, LETTER_PIXELS * longest)
-  const labels = rows.map(({ label }) => (label.length > LABEL_MOST ? `${label.slice(0, LABEL_MOST - 1)}…` : label))
+  const labels = rows.map(({ label }) => {
+    return label.length > LABEL_LETTERS_MOST ? `${label.slice(0, LABEL_LETTERS_MOST - 1)}…` : label
+  })
   return createRowAxis(labels, {
     axisLabel: { lineHeight: 14, width, overflow: isMany ? 'truncate' : 'break', interval: 0 },
   })

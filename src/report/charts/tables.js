@@ -125,17 +125,17 @@ export function tabulateOverAxis({ title, axes: [name], lines }) {
 }
 
 /**
- * Creates a table with a row for each place, in rising order, and a column for each line.
+ * Creates a table with a row for each position on an axis, in rising order, and a column for each line.
  * @param {{ caption: string, name: string, lines: { label: string, points: { at: number, value: string }[] }[] }}
- *   options name: of the places
- * @returns {Table} a place where a line has no point is `-`
+ *   options name: of the axis; at: the position
+ * @returns {Table} a position at which a line has no point is `-`
  */
 function tabulatePoints({ caption, name, lines }) {
-  const places = [...new Set(lines.flatMap(({ points }) => points.map(({ at }) => at)))].sort((a, b) => a - b)
+  const positions = [...new Set(lines.flatMap(({ points }) => points.map(({ at }) => at)))].sort((a, b) => a - b)
   return {
     caption,
     columns: alignRight(name, ...lines.map(({ label }) => label)),
-    rows: places.map(at => [`${at}`, ...lines.map(({ points }) => points.find(p => p.at === at)?.value ?? '-')]),
+    rows: positions.map(at => [`${at}`, ...lines.map(({ points }) => points.find(p => p.at === at)?.value ?? '-')]),
   }
 }
 
@@ -150,7 +150,7 @@ export function tabulateShares({ title, lines }) {
     columns: [...alignLeft(''), ...alignRight(...SHARES.map(share => `${100 * share} %`))],
     rows: lines.map(({ label, curve }) => [
       label,
-      ...SHARES.map(share => curve.find(([, reached]) => reached >= share)?.[0].toFixed(2) ?? '-'),
+      ...SHARES.map(least => curve.find(([, share]) => share >= least)?.[0].toFixed(2) ?? '-'),
     ]),
   }
 }

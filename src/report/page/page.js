@@ -6,21 +6,21 @@ import { applyTheme } from '../charts/style.js'
 const { charts, series } = JSON.parse(document.getElementById('data')?.textContent ?? '{}')
 const dark = matchMedia('(prefers-color-scheme: dark)')
 /** @type {Map<HTMLElement, { instance: any, option: any }>} */
-const drawn = new Map()
+const drawnCharts = new Map()
 
 /**
- * Draws a chart into an element in the theme of the browser, and replaces the chart that it has. `drawn` keeps it, so that it is
- * drawn again if the theme changes.
+ * Draws a chart into an element in the theme of the browser, and replaces the chart that it has. `drawnCharts` keeps it, so that it
+ * is drawn again if the theme changes.
  * @param {HTMLElement} element
  * @param {{ option: any, height: number }} chart height: in pixels
  */
 function drawChart(element, { option, height }) {
   element.style.height = `${height}px`
-  let entry = drawn.get(element)
+  let entry = drawnCharts.get(element)
   if (!entry) {
     element.replaceChildren()
     entry = { instance: /** @type {any} */ (window).echarts.init(element, null, { renderer: 'svg' }), option }
-    drawn.set(element, entry)
+    drawnCharts.set(element, entry)
   }
   entry.option = option
   entry.instance.setOption(applyTheme(option, dark.matches), true)
@@ -38,10 +38,10 @@ const watcher = new IntersectionObserver(entries => {
 for (const element of document.querySelectorAll('[data-chart]')) watcher.observe(element)
 
 dark.addEventListener('change', () => {
-  for (const [element, { option }] of drawn) drawChart(element, { option, height: element.clientHeight })
+  for (const [element, { option }] of drawnCharts) drawChart(element, { option, height: element.clientHeight })
 })
 addEventListener('resize', () => {
-  for (const { instance } of drawn.values()) instance.resize()
+  for (const { instance } of drawnCharts.values()) instance.resize()
 })
 
 const explorer = document.querySelector('.explorer')

@@ -15,7 +15,7 @@ const failing = { among, tolerance: 0.15, failsAt: 260, reason: 'oom' }
 /**
  * A run of some rounds that all ended alike.
  * @param {{ sidecars?: number, failedAt?: number | null, reason?: FailureReason | null, rounds?: number,
- *   perSidecar?: number[], seconds?: Record<number, number[]>, conditions?: object }} ended
+ *   perSidecar?: number[], seconds?: Record<number, (number | null)[]>, conditions?: object }} ended
  */
 function run({ sidecars = 480, failedAt = null, reason = null, rounds = 6, ...grown }) {
   const { perSidecar = [], seconds = {}, conditions = {} } = grown
@@ -89,12 +89,14 @@ describe('published times', () => {
   ]
   const six = (/** @type {number} */ value) => Array(6).fill(value)
   it.each(
-    /** @type {[Record<number, number[]>, string][]} */ ([
+    /** @type {[Record<number, (number | null)[]>, string][]} */ ([
       [{ 200: six(30), 400: six(100) }, 'reproduced'],
       [{ 200: six(0.8), 400: six(1.1) }, 'direction only'],
       [{ 200: six(1.1), 400: six(0.8) }, 'contradicted'],
       [{ 200: six(1), 400: [0.9, 1.1, 0.9, 1.1, 0.9, 1.1] }, 'not testable here'],
       [{ 200: six(1) }, 'not testable here'],
+      // The first step was not taken in the last round, which then has no rise.
+      [{ 200: [...six(1.1), null], 400: [...six(0.8), 9] }, 'contradicted'],
     ]),
   )('against %j are %s', (seconds, status) => {
     expect(testGrowth({ among, tolerance: 0.15, steps }, run({ seconds })).status).toBe(status)

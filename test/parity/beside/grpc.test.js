@@ -20,12 +20,16 @@ function serve(server) {
 async function tryAt(server, got) {
   const hasReceived = (/** @type {string} */ path) => got.has(path)
   const rig = /** @type {any} */ ({ sidecars: { client: await serve(server) }, hasReceived })
-  const failures = await Promise.all(
-    [...UNARY, CANCELLATION].map(async ({ name, run }) => {
-      const differences = await run(rig).catch(error => [`failed: ${error.message}`])
-      return differences.length > 0 ? [`${name}: ${differences}`] : []
-    }),
-  )
+  const checks = [...UNARY, CANCELLATION]
+  /** @param {typeof checks[number]} check */
+  const make = async ({ name, run }) => {
+    const differences = await run(rig).catch(error => [`failed: ${error.message}`])
+    return differences.length > 0 ? [`${name}: ${differences}`] : []
+  }
+  // A half-close is a matter of milliseconds, so nothing else goes on in this process.
+  const halfClose = checks.findIndex(({ name }) => name.startsWith('a half-close'))
+  const alone = await make(checks[halfClose])
+  const failures = await Promise.all(checks.map((check, i) => (i === halfClose ? alone : make(check))))
   return failures.flat()
 }
 
