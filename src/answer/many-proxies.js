@@ -1,6 +1,6 @@
 import { QUANTITIES } from '../judge/quantities.js'
 import { capitalise, joinWords } from '../lib/letters.js'
-import { renderNounCount } from '../lib/units.js'
+import { renderNounCount, renderRange } from '../lib/units.js'
 import { countRatios, isSmallWithoutInterval, renderQuantityLabel } from './pair.js'
 
 /**
@@ -48,9 +48,7 @@ function renderDifferences(baseline, pairs) {
     const side = pairs.filter(({ ratio }) => Number(ratio.median) < 1 === isLess)
     const multiples = side.map(({ ratio }) => 1 / Number(ratio.median))
     const [least, most] = [Math.min(...multiples), Math.max(...multiples)].map(times => times.toFixed(2))
-    return side.length > 0
-      ? `${joinWords(side.map(({ b }) => b))} (${least === most ? least : `${least} to ${most}`} ×)`
-      : ''
+    return side.length > 0 ? `${joinWords(side.map(({ b }) => b))} (${renderRange(least, most)} ×)` : ''
   }
   const [dearer, cheaper] = [renderSide(true), renderSide(false)]
   if (!dearer) return `${baseline} ${more.predicate} than ${cheaper}`

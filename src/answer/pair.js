@@ -13,7 +13,7 @@ export const MEMORY = 'rss'
 /** A gap below this that has no interval may be noise: A/A pairs of a few short repeats differ by up to 5 % on two shared CPUs. */
 const INDICATIVE_GAP_LEAST = 0.05
 /** A ratio of this or more is rendered as a multiple, since "150 % more" is misread. */
-export const MULTIPLE_LEAST = 2
+const MULTIPLE_LEAST = 2
 
 /**
  * Renders the verdict on a pair: `pipy uses 57.4 % less CPU per request than envoy (95 % CI 56.8 to 57.9) and 75 %

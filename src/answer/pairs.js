@@ -1,7 +1,7 @@
 import { PRIMARY, QUANTITIES } from '../judge/quantities.js'
 import { groupBy } from '../lib/group-by.js'
 import { capitalise } from '../lib/letters.js'
-import { renderNounCount } from '../lib/units.js'
+import { renderNounCount, renderRange } from '../lib/units.js'
 import { createGroupKey } from '../model/arms.js'
 import { renderManyProxies } from './many-proxies.js'
 import { MEMORY, renderPair } from './pair.js'
@@ -75,7 +75,7 @@ function renderVerdictsByPoint(comparisons) {
 function renderGaps(comparisons) {
   const gaps = comparisons.map(({ ratio }) => 100 * Math.abs(Number(ratio.median) - 1))
   const [least, most] = [Math.min(...gaps), Math.max(...gaps)].map(gap => gap.toFixed(0))
-  return `${least === most ? least : `${least} to ${most}`} %`
+  return `${renderRange(least, most)} %`
 }
 
 /**

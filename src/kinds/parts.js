@@ -13,8 +13,8 @@ import { rolloutPart } from './rollout/numbers.js'
  * @typedef {object} RecordPart
  * @property {(observed: Observed) => Judged} judge computes the part from the file's content
  * @property {boolean} hasWindow the trial also has a window
- * @property {(judged: Judged, renderQuantity: (quantity: string) => string) => string} renderProgress renders the part for a line
- *   of progress; renderQuantity: renders a quantity of the record with its unit
+ * @property {(judged: Judged, renderQuantity: (quantity: string) => string | null) => string} renderProgress renders the part for
+ *   a line of progress; renderQuantity: renders a quantity of the record with its unit; null: it was not measured, or a gate spoiled it
  */
 
 const PARTS = /** @type {const} */ ({

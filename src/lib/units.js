@@ -21,6 +21,14 @@ export const renderPercent = (share, digits = 0) => `${(100 * share).toFixed(dig
 export const renderNounCount = (many, noun) => `${many} ${noun}${many === 1 ? '' : 's'}`
 
 /**
+ * Renders a range, such as `12 to 30`; one value, if both ends are the same.
+ * @template {number | string} T
+ * @param {T} least
+ * @param {T} most
+ */
+export const renderRange = (least, most) => (least === most ? `${least}` : `${least} to ${most}`)
+
+/**
  * Renders an interval behind its value, such as ` [1.2, 1.5]`.
  * @param {{ low: number | null, high: number | null }} ends
  * @param {(end: number) => string} show

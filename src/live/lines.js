@@ -82,16 +82,17 @@ export function renderTrialLine(record) {
   if (load === null) return `${name} ${partText ?? `idle for ${window.seconds} s`}${gapNote}${invalidNote}`
   const boundNote = boundBy === null ? '' : `, bound by ${boundBy}`
   const steadyNote = isSteady === false ? ', unsteady' : ''
-  return `${name} ${renderQuantityValue('throughput')}${boundNote}${steadyNote}${gapNote}${invalidNote}`
+  const rate = renderQuantityValue('throughput') ?? `– ${QUANTITIES.throughput.unit}`
+  return `${name} ${rate}${boundNote}${steadyNote}${gapNote}${invalidNote}`
 }
 
 /**
  * Renders a quantity with its unit, as the report does.
  * @param {import('../judge/record/quantity-row.js').QuantityRow} row
  * @param {TrialRecord} record
- * @returns {string} `–` in place of a value that was not measured, or that a gate spoiled
+ * @returns {string | null} null: it was not measured, or a gate spoiled it
  */
 function renderRecordedValue(row, record) {
   const value = measureRound(row, [record])
-  return `${value === null ? '–' : formatValue(row, value)} ${row.unit}`
+  return value === null ? null : `${formatValue(row, value)} ${row.unit}`
 }

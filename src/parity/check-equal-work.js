@@ -88,8 +88,8 @@ export async function checkEqualWork({ testbed, arms, nextIndex, signal, say, ca
   if (countedRows.some(row => row.found !== row.expected)) assertPortsLeft(findShortage)
   const relaxed = testbed.settings.relaxes.map(({ gate }) => gate)
   // A search compares no arms: each has an answer of its own.
-  const compared = measured.filter(({ kind }) => kind !== 'search')
-  for (const line of renderUnequalPairs({ arms: compared, rows, relaxed })) say(line)
+  const comparedArms = measured.filter(({ kind }) => kind !== 'search')
+  for (const line of renderUnequalPairs({ arms: comparedArms, rows, relaxed })) say(line)
   return rows
 }
 

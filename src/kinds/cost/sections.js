@@ -1,6 +1,7 @@
 import { listSidecars, sumValues } from '../../judge/record/measures.js'
 import { groupBy } from '../../lib/group-by.js'
 import { summariseValues } from '../../lib/stats.js'
+import { renderRange } from '../../lib/units.js'
 import { renderArmName } from '../../model/arms.js'
 import { findGenerator } from '../../model/tools.js'
 import { answerCost } from './answer.js'
@@ -77,7 +78,7 @@ function renderConnections({ arms, connections }) {
   const planes = [...groupBy(countedArms, ({ name }) => name)].map(([name, rows]) => {
     const counts = rows.map(({ count }) => count)
     const [least, most] = [Math.min(...counts), Math.max(...counts)]
-    return `${name} ${least === most ? least : `${least} to ${most}`}`
+    return `${name} ${renderRange(least, most)}`
   })
   return planes.length > 0 ? [`Connections that the sidecars held at the end of the window: ${planes.join(', ')}.`] : []
 }

@@ -1,4 +1,4 @@
-import { renderMebibytes } from '../../lib/units.js'
+import { renderMebibytes, renderRange } from '../../lib/units.js'
 import { listVariedAxes, renderArmLabel } from '../../model/arms.js'
 import { renderGrowthEndings } from './numbers.js'
 
@@ -37,7 +37,7 @@ function drawGrowthCells({ rounds, memory }) {
   const served = rounds.map(({ sidecars }) => sidecars)
   const [least, most] = [Math.min(...served), Math.max(...served)]
   return [
-    { text: least === most ? `${most}` : `${least} to ${most}`, value: least },
+    { text: renderRange(least, most), value: least },
     memory && {
       text: `${(memory.bytesPerSidecar / 1000).toFixed(1)} kB, over ${renderMebibytes(memory.baseBytes)} MiB`,
     },

@@ -3,7 +3,7 @@ import { createRowFactory } from '../../judge/record/quantity-row.js'
 import { computeRise } from '../../lib/counters.js'
 import { groupBy } from '../../lib/group-by.js'
 import { fitLine } from '../../lib/stats.js'
-import { MIB } from '../../lib/units.js'
+import { MIB, renderRange } from '../../lib/units.js'
 
 /** The numbers of a growth, and its quantities: a run computes them from its record in memory, `verify` again from the file. Pure. */
 /** @import { FailureReason, GrowthFit, GrowthRecord, TrialRecord } from '../../model/types.ts' */
@@ -93,7 +93,7 @@ export function renderGrowthEndings({ rounds, hasControl }) {
   const endings = [...groupBy(rounds, ({ reason }) => reason)].map(([reason, endedRounds]) => {
     const counts = endedRounds.map(countSidecarsAtEnding)
     const [least, most] = [Math.min(...counts), Math.max(...counts)]
-    const ending = renderGrowthEnding(reason, most > least ? `${least} to ${most}` : least)
+    const ending = renderGrowthEnding(reason, renderRange(least, most))
     return `${ending} (${endedRounds.length} of ${rounds.length} repeats)`
   })
   return `${endings.join('; ')}${hasControl ? '' : '; no control plane ran'}`

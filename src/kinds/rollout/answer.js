@@ -203,10 +203,10 @@ function drawNeeds(needs) {
  * @param {ControlNeed} need
  * @returns {string}
  */
-function renderNeedSentence({ sidecars, measuredMost, limits, memory, ...choice }) {
+function renderNeedSentence(need) {
+  const { sidecars, measuredMost, limits, ...choice } = need
+  if (limits === null) return `${renderLackOfLimits(need)}.`
   const name = renderArmName(choice)
-  if (limits === null)
-    return `${name}: no limits for the control plane of ${sidecars} sidecars: ${renderLackOfLimits(memory)}.`
   const { millicores, mebibytes } = roundLimitsUp(limits)
   const basis =
     measuredMost < sidecars

@@ -102,24 +102,26 @@ function computeCoresMost(rollouts) {
  * @param {ControlNeed} need
  * @returns {string}
  */
-function renderControlLimits({ sidecars, measuredMost, limits, memory, ...choice }) {
+function renderControlLimits(need) {
+  const { sidecars, measuredMost, limits, ...choice } = need
+  if (limits === null) return renderLackOfLimits(need)
   const name = renderArmName(choice)
-  if (limits === null)
-    return `${name}: no limits for the control plane of ${sidecars} sidecars: ${renderLackOfLimits(memory)}`
   const { millicores, mebibytes } = roundLimitsUp(limits)
   const basis = measuredMost < sidecars ? `EXTRAPOLATED from at most ${measuredMost}` : 'measured up to there'
   return `${name}: the control plane of ${sidecars} sidecars needs ${millicores}m and ${mebibytes}Mi (${basis})`
 }
 
 /**
- * Renders why a need has no limits.
- * @param {ControlNeed['memory']} memory of the need
- * @returns {string} a clause
+ * Renders that a need has no limits, and why.
+ * @param {ControlNeed} need without limits
+ * @returns {string} a sentence without its full stop
  */
-export function renderLackOfLimits(memory) {
-  return memory === null
-    ? 'its memory was read for fewer than three numbers of sidecars'
-    : 'no time and CPU time of a rollout were read'
+export function renderLackOfLimits({ sidecars, memory, ...choice }) {
+  const why =
+    memory === null
+      ? 'its memory was read for fewer than three numbers of sidecars'
+      : 'no time and CPU time of a rollout were read'
+  return `${renderArmName(choice)}: no limits for the control plane of ${sidecars} sidecars: ${why}`
 }
 
 /**

@@ -23,10 +23,7 @@ export const rolloutPart = {
   judge: computeRolloutNumbers,
   hasWindow: true,
   renderProgress({ sidecars, simulated = 0, change }, renderQuantity) {
-    const renderTime = (/** @type {string} */ name) => {
-      const time = renderQuantity(name)
-      return time.startsWith('–') ? 'not timed' : time
-    }
+    const renderTime = (/** @type {string} */ name) => renderQuantity(name) ?? 'not timed'
     const count = simulated > 0 ? `${sidecars - simulated} real of ${sidecars}` : sidecars
     const changeText = change ? `, change ${renderTime('changeAllSeconds')}` : ''
     return `${count} sidecars: rollout ${renderTime('rolloutSeconds')}${changeText}`

@@ -96,9 +96,8 @@ export function renderWrongRows({ judged, relaxed }) {
  * @returns {{ differing: string[], wrong: string[] }} wrong: those of `differing` that the run did not set aside; []: none
  */
 export function listDifferingRows({ parity, results, relaxes }) {
-  const arms = listArms({ results })
-  const judged = arms.filter(arm => arm.repeatOf === null).map(arm => ({ arm, rows: parity }))
-  const differences = pairArms(arms, parity).flatMap(pair => listPairDisparities({ ...pair, relaxed: [] }))
+  const judged = listJudged(listArms({ results }), parity)
+  const differences = pairJudged(judged).flatMap(pair => listPairDisparities({ ...pair, relaxed: [] }))
   const disparities = [...renderWrongRows({ judged, relaxed: [] }), ...differences]
   const names = [...new Set(parity.map(row => row.name))]
   const differing = names.filter(name => disparities.some(line => line.startsWith(`${name}:`)))
@@ -106,13 +105,21 @@ export function listDifferingRows({ parity, results, relaxes }) {
 }
 
 /**
- * Pairs arms of a group (`createGroupKey`): arms of other features, TLS or protocol have other rows by design. A/A repeats are left out.
+ * Lists arms with the rows of their run. A/A repeats are left out.
  * @param {Arm[]} arms
- * @param {ParityRow[]} rows of all arms
+ * @param {ParityRow[]} rows
+ * @returns {Judged[]}
+ */
+function listJudged(arms, rows) {
+  return arms.filter(arm => arm.repeatOf === null).map(arm => ({ arm, rows }))
+}
+
+/**
+ * Pairs arms of a group (`createGroupKey`): arms of other features, TLS or protocol have other rows by design.
+ * @param {Judged[]} judged
  * @returns {{ a: Judged, b: Judged }[]} []: no two arms are in one group
  */
-function pairArms(arms, rows) {
-  const judged = arms.filter(arm => arm.repeatOf === null).map(arm => ({ arm, rows }))
+function pairJudged(judged) {
   const pairs = judged.flatMap((a, i) => judged.slice(i + 1).map(b => ({ a, b })))
   return pairs.filter(({ a, b }) => createGroupKey(a.arm) === createGroupKey(b.arm))
 }
@@ -123,14 +130,12 @@ function pairArms(arms, rows) {
  * @returns {string[]} a line for each difference, each once, with its pairs; []: all pairs did equal work
  */
 export function renderUnequalPairs({ arms, rows, relaxed }) {
-  const differences = pairArms(arms, rows).flatMap(pair =>
-    listPairDisparities({ ...pair, relaxed }).map(line => ({
-      line,
-      names: [pair.a, pair.b].map(({ arm }) => renderArmName(arm)),
-    })),
-  )
-  return [...groupBy(differences, ({ line }) => line)].map(([line, ofLine]) => {
-    const pairs = [...new Set(ofLine.map(({ names }) => names.join(' and ')))]
+  const differences = pairJudged(listJudged(arms, rows)).flatMap(pair => {
+    const pairName = `${renderArmName(pair.a.arm)} and ${renderArmName(pair.b.arm)}`
+    return listPairDisparities({ ...pair, relaxed }).map(line => ({ line, pairName }))
+  })
+  return [...groupBy(differences, ({ line }) => line)].map(([line, lineDifferences]) => {
+    const pairs = [...new Set(lineDifferences.map(({ pairName }) => pairName))]
     const more = pairs.length > PAIRS_MOST ? `, and on ${pairs.length - PAIRS_MOST} more pairs` : ''
     return `unequal work (${renderRowName(line)}): no verdict on ${pairs.slice(0, PAIRS_MOST).join(', ')}${more}`
   })

@@ -1,3 +1,4 @@
+import { renderRange } from '../../lib/units.js'
 import { AXES, isRedirected } from '../../model/arms.js'
 import { LEAN } from '../../model/features.js'
 import { renderRequest } from '../../model/requests.js'
@@ -85,7 +86,7 @@ function renderSidecarCount(arms) {
     .filter(count => count > 0)
   if (counts.length === 0) return ''
   const [least, most] = [Math.min(...counts), Math.max(...counts)]
-  return `${least === most ? most : `${least} to ${most}`} sidecar${most === 1 ? '' : 's'}`
+  return `${renderRange(least, most)} sidecar${most === 1 ? '' : 's'}`
 }
 
 /**

@@ -23,7 +23,7 @@ const ROWS_LEAST = 3
  * @property {boolean} isParagraph a verdict and its basis are one paragraph; of several verdicts, each begins a line
  * @property {number} gapsMost empty lines: the first is that before the verdicts, then below the title, then before the end
  * @property {number} titleLinesMost an ellipsis stands for the rest; the machine goes first, as the last condition
- * @property {boolean} [hasNoReasons] what was not measured stands without its reason
+ * @property {boolean} [hasReasons] false: what was not measured stands without its reason; true by default
  */
 /** @type {Layout[]} */
 const LAYOUTS = [
@@ -33,8 +33,8 @@ const LAYOUTS = [
   { hasNotes: false, isParagraph: true, gapsMost: 2, titleLinesMost: 2 },
   { hasNotes: false, isParagraph: true, gapsMost: 1, titleLinesMost: 2 },
   { hasNotes: false, isParagraph: true, gapsMost: 1, titleLinesMost: 1 },
-  { hasNotes: false, isParagraph: true, gapsMost: 1, titleLinesMost: 1, hasNoReasons: true },
-  { hasNotes: false, isParagraph: true, gapsMost: 0, titleLinesMost: 1, hasNoReasons: true },
+  { hasNotes: false, isParagraph: true, gapsMost: 1, titleLinesMost: 1, hasReasons: false },
+  { hasNotes: false, isParagraph: true, gapsMost: 0, titleLinesMost: 1, hasReasons: false },
 ]
 /** If no layout has room for all rows, empty lines stay: a screen without them is hard to read. */
 const LAYOUT_OF_MANY_ROWS = LAYOUTS[2]
@@ -87,13 +87,13 @@ function chooseScreen(answer, more) {
  * @param {Layout} layout
  * @returns {Screen}
  */
-function composeScreen(answer, more, { hasNotes, gapsMost, titleLinesMost, hasNoReasons = false, ...layout }) {
+function composeScreen(answer, more, { hasNotes, gapsMost, titleLinesMost, hasReasons = true, ...layout }) {
   const isParagraph = layout.isParagraph && answer.verdicts.length === 1
   const title = cutLines(joinConditions(answer.conditions), titleLinesMost)
   const sentences = [...answer.basis, ...(hasNotes ? (answer.notes ?? []) : [])]
   const paragraph = isParagraph ? [...answer.verdicts, ...sentences] : sentences
   const basis = wrapText(paragraph.join(' '), '  ').filter(line => line.trim())
-  const notMeasured = hasNoReasons ? answer.notMeasured.map(entry => ({ ...entry, why: '' })) : answer.notMeasured
+  const notMeasured = hasReasons ? answer.notMeasured : answer.notMeasured.map(entry => ({ ...entry, why: '' }))
   const { head, commands } = renderNotMeasuredLines(notMeasured)
   const end = more.map(line => clipText(line))
   const pictureLines = answer.pictures.flatMap(picture => renderPicture(picture)).length
